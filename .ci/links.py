@@ -28,8 +28,9 @@ def main() -> None:
     source = Path(sys.argv[1])
     project = tomllib.loads((source / "pyproject.toml").read_text("utf-8"))["project"]
     readme = source / "README.md"
-    text = absolute(readme.read_text("utf-8"), project["urls"]["Homepage"], project["version"])
-    readme.write_text(text, "utf-8")
+    if home := project.get("urls", {}).get("Homepage"):  # without an address there is none to name
+        text = absolute(readme.read_text("utf-8"), home, project["version"])
+        readme.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -74,51 +74,19 @@ html_title = "bayescal"
 html_static_path = ["_static"]
 html_css_files = ["notebooks.css"]
 html_baseurl = addresses.get("Documentation", "")  # search engines then keep one copy of a page
-of_all_versions = html_baseurl.replace("/stable/", "/latest/")
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 7,
     "navbar_persistent": ["search-button"],
-    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
-    "switcher": {
-        "json_url": f"{of_all_versions}_static/switcher.json",
-        "version_match": "dev" if "dev" in version else version,
-    },
-    "check_switcher": False,  # it would be read over the network
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
     "icon_links": [
-        {
-            "name": "Repository",
-            "url": addresses.get("Homepage", ""),
-            "icon": "fa-solid fa-code-branch",
-        }
+        {"name": "Repository", "url": address, "icon": "fa-solid fa-code-branch"}
+        for name, address in addresses.items()
+        if name == "Homepage"
     ],
 }
-html_sidebars = {
-    page: []
-    for page in (
-        "index",
-        "install",
-        "tutorial",
-        "choose",
-        "what-replaces-what",
-        "gallery",
-        "method",
-        "estimators",
-        "same_numbers",
-        "architecture",
-        "changelog",
-        "cite",
-        "reference-data",
-        "roadmap",
-        "studies",
-        "how-to/**",
-        "notebooks/**",
-        "papers/**",
-        "explanation/**",
-        "results/**",
-    )
-}
+html_sidebars = {"**": []}
 html_copy_source = False
 
 
@@ -147,13 +115,15 @@ def make_benchmark_pages(app: Sphinx) -> None:
 
 
 def make_explanations(app: Sphinx) -> None:
-    """The gallery, figures of the explanations, the table of estimators, the numbers beside R's."""
+    """Figures, the picture of a report, the table of estimators, and the numbers beside R's."""
+    import demo_picture
     import estimator_table
     import explanation_figures
-    import gallery
+    import figures
     import same_numbers_page
 
-    gallery.draw()
+    demo_picture.draw()
+    figures.draw()
     explanation_figures.write_figures()
     estimator_table.write_page()
     same_numbers_page.write_page()

@@ -85,7 +85,8 @@ FOLLOWED = ("bayescal.fit", "bayescal.compare", "bayescal.assess", "bayescal.Cal
 """What is attacked with times to an event too, since only they have a horizon."""
 ROOM = 3 << 30
 """Of addresses, of which libraries reserve some gigabytes that they do not fill."""
-SECONDS = 20
+SECONDS = 90
+"""NUTS may take over, and first compile its model."""
 LONGEST_MESSAGE = 600
 FOREIGN = re.compile("has no attribute|truth value of|ufunc|inhomogeneous|array element with")
 """What other libraries say of a value that they cannot use."""

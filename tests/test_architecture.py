@@ -519,7 +519,7 @@ ASKING = """
     inference.general inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
-    multilevel.same_patients multilevel.same_population planning.times plots._curve
+    multilevel.same_patients multilevel.same_population plots._curve
     plots._numbers posterior.decisions posterior.departures
     posterior.functionals posterior.posterior
     report.facts report.followed report.horizons report.page report.panel report.paper

@@ -52,7 +52,7 @@ WITH_EXAMPLES = [
     pytest.param(path, id=name_of(path), marks=() if name_of(path) in QUICK else pytest.mark.slow)
     for path in pages()
     if list(steps_of(path.read_text("utf-8")))
-    if name_of(path) != "docs/gallery.md"  # the build runs it, for its pictures
+    if name_of(path) != "docs/figures.md"  # the build runs it, for its pictures
 ]
 
 

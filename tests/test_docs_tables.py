@@ -70,7 +70,7 @@ def test_the_page_for_readers_from_r_counts_the_equal_numbers(docs) -> None:
     page = docs("same_numbers_page")
     sources = json.loads(page.STORED.read_text("utf-8"))
     same = [page.is_same(number) for source in sources for number in source["numbers"]]
-    text = " ".join((DOCS / "what-replaces-what.md").read_text("utf-8").split())
+    text = " ".join((DOCS / "r-users.md").read_text("utf-8").split())
     assert f"{len(same)} numbers printed by R packages are compared" in text
     assert f"{sum(same)} are equal to the last printed digit" in text
     assert f"the other {len(same) - sum(same)} are explained" in text

@@ -40,11 +40,9 @@ def copy(tmp_path: Path) -> Path:
     shutil.copy2(REPOSITORY / "pyproject.toml", tmp_path)
     text = (tmp_path / "pyproject.toml").read_text("utf-8")
     text = text.replace(f'version = "{PROJECT["version"]}"', 'version = "1.2"')
-    (tmp_path / "pyproject.toml").write_text(text.replace("OWNER", "us"), "utf-8")
+    (tmp_path / "pyproject.toml").write_text(text, "utf-8")
     (tmp_path / "CITATION.cff").write_text("version: 1.2\n")
     (tmp_path / "CHANGELOG.md").write_text("## 1.2: a release, 2026-11-27\n")
-    (tmp_path / "docs" / "_static").mkdir(parents=True)
-    (tmp_path / "docs" / "_static" / "switcher.json").write_text('[{"version": "1.2"}]')
     results = tmp_path / "docs" / "benchmarks"
     results.mkdir(parents=True)
     for name in ("coverage", "gain", "papers", "planning", "speed", "structured"):
@@ -62,11 +60,9 @@ def test_a_release_is_ready_when_all_name_it(copy: Path, release: ModuleType) ->
     ("file", "old", "new", "problem"),
     [
         ("pyproject.toml", '"1.2"', '"1.3.dev0"', "the version is 1.3.dev0, not 1.2"),
-        ("pyproject.toml", "/us/", "/OWNER/", "the address of"),
         ("CITATION.cff", "1.2", "1.1", "CITATION.cff: the version is 1.1"),
         ("CHANGELOG.md", "1.2", "Unreleased", "there is no section for 1.2"),
         ("CHANGELOG.md", ", 2026-11-27", " (in preparation)", "no date ends the heading"),
-        ("docs/_static/switcher.json", "1.2", "1.1", "there is no 1.2"),
         (
             "docs/benchmarks/gain.json",
             "1.2",
@@ -97,15 +93,15 @@ def test_the_links_of_the_readme_are_absolute_on_the_page_of_an_index() -> None:
     assert not links.LINK.search(links.absolute(readme, "https://h.org/us/it", "1.2"))
 
 
-def test_addresses_stand_in_one_place() -> None:
-    assert {"Homepage", "Documentation", "Changelog", "Issues"} <= PROJECT["urls"].keys()
-    done = [
-        path.relative_to(REPOSITORY).as_posix()
-        for folder in ("bayescal", "docs/_scripts", ".ci")
-        for path in (REPOSITORY / folder).rglob("*.py")
-        if PROJECT["urls"]["Homepage"] in path.read_text("utf-8")
+def test_no_placeholder_is_left_for_a_release() -> None:
+    """Addresses are added to `project.urls` when there are some; then they stand there alone."""
+    files = [
+        REPOSITORY / name
+        for name in ("pyproject.toml", "README.md", "CITATION.cff", "CHANGELOG.md")
     ]
-    assert done == []
+    files += [path for path in (REPOSITORY / "docs").rglob("*.md") if "_build" not in path.parts]
+    for path in files:
+        assert not re.search(r"\b(OWNER|TODO|FILL)\b|example\.com", path.read_text("utf-8")), path
 
 
 def test_the_citation_has_the_version_of_the_package() -> None:

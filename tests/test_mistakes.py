@@ -99,12 +99,6 @@ FILES: dict[str, tuple[str, bytes | None, str, str]] = {
         "holds 'a' and 'b' and 'c'",
         "Say which is the event, against all others",
     ),
-    "missing outcomes": (
-        "cases.csv",
-        csv(FRAME.assign(died=FRAME["died"].astype(float).mask(SOME))),
-        "4 of 200 rows lack an outcome",
-        "leave them out with DROP. To keep the scores of those without an outcome",
-    ),
     "missing scores": (
         "cases.csv",
         csv(FRAME.assign(risk=FRAME["risk"].mask(SOME))),
@@ -208,7 +202,6 @@ PROPOSED = {
 }
 """What the page shows as a guess, to be corrected, where other doors ask."""
 ON_THE_PAGE = {
-    "missing outcomes": ("4 of 200 rows lack a value: 4 in 'died'", "\u201cLeave out rows with"),
     "missing scores": ("4 of 200 rows lack a value: 4 in 'risk'", "\u201cLeave out rows with"),
 }
 """Fault and cure where the page has words of its own."""
@@ -264,8 +257,6 @@ def test_a_file_is_refused_with_fault_and_cure(
         fault, cure = ON_THE_PAGE.get(what, (fault, cure))
     if content is not None:
         Path(name).write_bytes(content)
-    if (what, door) == ("missing outcomes", "command"):
-        pytest.skip("a command keeps their scores, and says so")
     told = DOORS[door](Path(name), capsys, **TYPED.get(what, {}))
     for word, spelt in SPELT["typed" if door == "command" else door].items():
         cure = cure.replace(word, spelt)
@@ -309,6 +300,22 @@ def test_what_is_plain_is_read(tmp_path: Path, what: str, door: str) -> None:
         told = columns_of(Upload(name, path.read_bytes()))
         assert told["names"][:2] == ["died", "risk"]
         assert told["rows"] == (5 if what == "five patients" else N)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_cases_without_an_outcome_are_kept_and_counted(tmp_path: Path, capsys: Any, door) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes(csv(FRAME.assign(died=FRAME["died"].astype(float).mask(SOME))))
+    if door == "python":
+        told = str(bc.assess(bc.read(path, outcome="died", prob="risk")).page())
+    elif door == "command":
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main(["assess", str(path), "--outcome", "died", "--prob", "risk"])
+        told = capsys.readouterr().out
+    else:
+        told = by_app(path, capsys, outcome="died", prob="risk")
+    assert "200 cases, of whom 196 have a known outcome" in told
+    assert "Of all cases: O/E" in told
 
 
 @pytest.mark.parametrize("door", ["python", "command"])

@@ -47,3 +47,10 @@ def test_what_is_broken_or_heavy_is_named(site: Path, added: str, problem: str) 
 
 def test_a_name_that_cannot_be_searched_is_named(site: Path) -> None:
     assert check_site.not_searchable(site, ["compare"]) == ["the search does not know compare"]
+
+
+def test_hits_of_a_search_are_its_pages_in_their_order() -> None:
+    found_by_name = '<li class="kind-object"><a href="generated/a.html?highlight=x#a">a</a></li>'
+    found_by_text = '<li class="kind-text"><a href="how-to/plan.html?highlight=x">b</a></li>'
+    results = check_site.hits(f"<ul>{found_by_name}{found_by_text}</ul>")
+    assert results == ["generated/a.html", "how-to/plan.html"]

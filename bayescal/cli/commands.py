@@ -66,21 +66,11 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
         from bayescal.cli.running import RunningTable
 
         running = RunningTable.open(given["update"])
-    known = times is not None or bool(reading["imputation"]) or running is not None
-    cases = read_from(reading, times, keeps_unknown=not known and not reading["drop_missing"])
+    cases = read_from(reading, times, needs_outcomes=running is not None)
     predictions = predictions_of(cases, reading, times)
     if not predictions.data.has_outcomes:
         raise InputError(f"every outcome is missing in {given.file}. One at least must be known.")
-    if predictions.data.unknown is None:
-        return _of_table(predictions, running, given, options, terminal)
-    from bayescal.fitting import fit_known
-
-    _introduce(predictions, terminal)
-    with working("Fitting the curve"):
-        of_fit = {**_fit(_how(given)), "edge": given["edge"]}
-        result = fit_known(predictions.data, **of_fit)
-    answer = Answer(result, predictions.title, predictions.source)
-    return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
+    return _of_table(predictions, running, given, options, terminal)
 
 
 def _of_table(

@@ -117,7 +117,7 @@ class Reading:
         return self.request().as_written
 
     def request(
-        self, *, others: Sequence[tuple[str, str]] = (), keeps_unknown: bool = False, **columns: Any
+        self, *, others: Sequence[tuple[str, str]] = (), needs_outcomes: bool = True, **columns: Any
     ) -> Request:
         """What was said of the file, for its reader.
 
@@ -144,7 +144,7 @@ class Reading:
             every=self["every"],
             scale=self["scale"] or "probability",
             drop_missing=bool(self["drop_missing"]),
-            keeps_unknown=keeps_unknown,
+            needs_outcomes=needs_outcomes,
             ignore=tuple(self["ignore_column"] or ()),
             independent=bool(self["independent"]) or "independent" not in self.takes,
             encoding=self["encoding"],

@@ -340,8 +340,8 @@ class Request:
         What the event, and a case that left, are written as in the column of events.
     every : str or None
         By what dates of periods are taken: week, month, quarter or year.
-    keeps_unknown : bool
-        Whether cases without an outcome are taken.
+    needs_outcomes : bool
+        Whether cases without an outcome are refused, too.
     asks : tuple of str
         Roles that the door takes.
     """
@@ -357,13 +357,20 @@ class Request:
     every: str | None = None
     scale: str = "probability"
     drop_missing: bool = False
-    keeps_unknown: bool = False
+    needs_outcomes: bool = False
     ignore: tuple[str, ...] = ()
     independent: bool = False
     encoding: str | None = None
     sheet: str | None = None
     asks: tuple[str, ...] = ("site", "period", "cluster", "imputation")
     door: Door = PYTHON
+
+    @property
+    def keeps_unknown(self) -> bool:
+        """Whether cases without an outcome are taken, as some of a population."""
+        columns = self.columns
+        told = columns.imputation, *(getattr(columns, role) for role in TIME_COLUMNS)
+        return not (self.needs_outcomes or self.drop_missing) and told == (None,) * len(told)
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself, before the file is opened."""

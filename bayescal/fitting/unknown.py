@@ -241,7 +241,7 @@ class KnownFit:
         pandas.Series
             verdict, that of outcomes missing at random; lower and upper, the deltas between which
             it stays, to 0.01: infinite where no delta up to 3 changes it; and odds_ratio, that of
-            the nearer one.
+            the nearer one, NaN if there is none.
 
         Examples
         --------
@@ -274,7 +274,8 @@ class KnownFit:
                     other = middle
             ends[name] = float(side * other)
         nearer = min(ends.values(), key=abs)
-        return pd.Series({"verdict": at_random, **ends, "odds_ratio": float(np.exp(nearer))})
+        ratio = float(np.exp(nearer)) if np.isfinite(nearer) else np.nan
+        return pd.Series({"verdict": at_random, **ends, "odds_ratio": ratio})
 
     def _with_delta(self, delta: float) -> CalibrationPosterior:
         """The posterior of all cases, where those that are not known differ by delta."""
@@ -302,8 +303,9 @@ class KnownFit:
         )
         answer = [f"Of all cases: O/E {ratio}; true calibration error {error}."]
         answer += [
-            "Missing outcomes are taken as missing at random given the score; the table says what "
-            "would change if they were not."
+            "Missing outcomes are taken as missing at random given the score. The table says what "
+            "would change if their log-odds of an event differed by delta from those of known "
+            "outcomes with the same score."
         ]
         record: dict[str, Any] = {"missing": self.missing.to_dict(orient="records")}
         if limit is not None:
@@ -372,7 +374,7 @@ def _of_ratio(row: Row) -> str:
 def _of_change(change: pd.Series, limit: float) -> str:
     """How far missing outcomes must differ before the verdict on a limit changes."""
     verdict = str(change["verdict"])
-    if np.isfinite(float(change["odds_ratio"])) and float(change["odds_ratio"]) > 0:
+    if np.isfinite(float(change["odds_ratio"])):
         return (
             f"On the limit of {100 * limit:.3g} points: {verdict}, unless the odds of missing "
             f"outcomes are {float(change['odds_ratio']):.2g} times those of known ones."
@@ -431,6 +433,11 @@ def fit_known(y_true: Any, y_prob: ArrayLike | None = None, **options: Any) -> K
             "imputation cannot be given to fit_known, which leaves out outcomes that are missing. "
             "Fit the imputations, or leave them out."
         )
+    return known_fit(post)
+
+
+def known_fit(post: CalibrationPosterior | MultilevelPosterior) -> KnownFit:
+    """The same of a posterior, whose cases may have no outcome."""
     if isinstance(post, MultilevelPosterior):
         return KnownFit(post.at(), post, post.data.pooled())
     return KnownFit(post)

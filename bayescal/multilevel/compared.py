@@ -10,12 +10,10 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.table import CrossedTable
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = [
-    "KINDS_OF_SUBGROUPS",
     "OFF_BY",
     "Part",
     "Side",
@@ -24,7 +22,6 @@ __all__ = [
     "parts_of",
     "share_off",
     "shares_of_worst",
-    "subgroups_of",
     "two_of",
 ]
 
@@ -33,7 +30,6 @@ OFF_BY = 0.05
 Side: TypeAlias = Literal["both", "above", "below"]
 """Which side of the value at perfect calibration counts."""
 COMPARED_SIDES = ("both", "above", "below")
-KINDS_OF_SUBGROUPS = ("all", "levels", "cells")
 
 
 class Part(NamedTuple):
@@ -81,20 +77,6 @@ def parts_of(
     ordered = sorted(occurring, key=lambda cell: [of[x] for of, x in zip(order, cell, strict=True)])
     joint = JOINED.join(chosen)
     return [Part(joint, ", ".join(cell), dict(zip(chosen, cell, strict=True))) for cell in ordered]
-
-
-def subgroups_of(table: Any, of: str = "all") -> list[Part]:
-    """The levels of every factor, then the cells that occur; `of` may choose either.
-
-    Parameters
-    ----------
-    table : CrossedTable or MultilevelProblem
-    """
-    check_choice(of, KINDS_OF_SUBGROUPS, "of")
-    axes = table.levels if isinstance(table, CrossedTable) else table.axes
-    levels = parts_of(axes, table.cells)
-    cells = parts_of(axes, table.cells, list(axes))
-    return levels * (of != "cells") + cells * (of != "levels")
 
 
 def check_levels(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,14 +23,18 @@ def views_of(post: MultilevelPosterior) -> dict[str, CalibrationPosterior]:
     """The populations that a fit of several curves tells apart, its own cases first.
 
     Of groups: these patients, the average group, and of five groups or more the next one. Of
-    ordered periods: these patients, the last period and the next. Of subgroups by several factors:
-    these patients and the average subgroup.
+    ordered periods: these patients, the last period and, of periods alone, the next. Of subgroups
+    by several factors: these patients and the average subgroup.
     """
-    if post.problem.kind == "periods":
-        return {"these": post.at(), "now": post.now(), "next": post.new()}
-    views = {"these": post.at(), "average": post.average()}
-    if post.problem.kind == "sites" and len(post.labels) >= LEAST_OF_NEXT:
-        views["next"] = post.new()
+    problem, views = post.problem, {"these": post.at()}
+    if problem.walk is not None:
+        views["now"] = post.now()
+    if problem.is_walk:
+        return views | {"next": post.new()}
+    views["average"] = post.average()
+    axis = "site" if "site" in post.levels or problem.kind != "sites" else next(iter(post.levels))
+    if len(post.levels.get(axis, ())) >= LEAST_OF_NEXT:
+        views["next"] = post.new(axis)
     return views
 
 
@@ -87,17 +91,20 @@ def clearly_off(
     return _furthest_first(off)
 
 
-def clearly_off_of(post: MultilevelPosterior, ci_prob: float) -> dict[str, dict[str, float]]:
-    """The same of sites, of periods, or of levels of factors and their cells.
+def clearly_off_of(
+    post: MultilevelPosterior, ci_prob: float, axes: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """The same of the levels of some axes and, of several, of their combinations.
 
-    A cell is left out if one of its levels is named and off on the same side.
+    A combination is left out if one of its levels is named and off on the same side.
     """
-    levels = {view._title: view for view in (post.at(part.levels) for part in post.parts())}
+    parts = [part for axis in axes for part in post.parts(axis)]
+    levels = {view._title: view for view in (post.at(part.levels) for part in parts)}
     off = clearly_off(levels, ci_prob)
-    if len(post.levels) == 1:
+    if len(axes) < 2:
         return off
     cells, above = {}, {(label, row["estimate"] > 1) for label, row in off.items()}
-    for part in post.parts(list(post.levels)):
+    for part in post.parts(axes):
         view = post.at(part.levels)
         too_few = view.estimate("observed_expected") > 1
         within = (post.at({axis: level})._title for axis, level in part.levels.items())

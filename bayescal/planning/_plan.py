@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from bayescal.core.errors import (
     check_choice,
 )
 from bayescal.core.optimise import clipped
+from bayescal.core.progress import Progress
 from bayescal.core.text import chance, shortened
 from bayescal.model.curves import CURVES, Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
@@ -37,19 +37,14 @@ from bayescal.planning.result import PLANNED_LABELS, Plan
 from bayescal.planning.search import Goal, Search
 from bayescal.planning.setting import Setting, as_truth, setting_of
 from bayescal.planning.studies import Studies
-from bayescal.planning.times import PlannedTimes, as_times
-from bayescal.validation.batches import Progress
 
 __all__ = ["ANALYSES", "plan"]
 
 ANALYSES = ("average", "curve", "wald")
-OF_KNOWN = ("gain", "c_statistic")
-"""What is computed of outcomes that are known alone."""
 BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_SIMULATED, MOST_STUDIES = 50, 100_000
 SAME_SIZE = 1e-6
 WIDEST_COUNTED = 1e6
-LEAST_SEEN = 0.01
 
 
 def plan(
@@ -71,13 +66,8 @@ def plan(
     random_state: RandomState = None,
     n_jobs: int = -1,
     progress: Progress = None,
-    resume: Plan | str | PathLike[str] | None = None,
     icc: float | None = None,
     cluster_size: ArrayLike | None = None,
-    horizon: float | None = None,
-    leaving: float | None = None,
-    leaving_ratio: float | None = None,
-    follow_up: tuple[float, float] | None = None,
 ) -> Plan:
     """How many patients a validation study needs.
 
@@ -134,26 +124,11 @@ def plan(
     progress : bool or callable, optional
         Whether to show a progress bar on stderr; by default when that is a terminal. Or what to
         call with the number of studies of one size that are done, and of all.
-    resume : Plan, str or path-like, optional
-        An earlier plan whose simulated studies are used again where they are the same; or a folder
-        for finished batches of studies, so that an interrupted search goes on.
     icc : float, optional
         Patients come in clusters (repeated visits, practices, households): the correlation of the
         residuals of two patients of one cluster. With `cluster_size`.
     cluster_size : float or array-like of float of shape (clusters,), optional
         Patients of a cluster; or of each of several, of which those planned are alike.
-    horizon : float, optional
-        The scores are risks of an event by this time, and some patients leave before. Every study
-        is analysed as `bayescal.fit(bc.Survival(...), ..., horizon=)`. Not with `icc`,
-        analysis="wald", of="gain", of="c_statistic" or conclude="update".
-    leaving : float, optional
-        With `horizon`, the share of the patients who would leave before it if no event came.
-    leaving_ratio : float, optional
-        With `leaving`, by how much the rate of leaving is multiplied for each standard deviation of
-        the log-odds of the score; by default 1.
-    follow_up : (float, float), optional
-        With `horizon`, how long the last patients who come, and the first, are followed when the
-        study ends, in the units of `horizon`. The others come evenly between.
 
     Returns
     -------
@@ -196,9 +171,6 @@ def plan(
     narrows with more patients, and that of the average site not below what so few sites say:
     add sites.
 
-    Times to an event are simulated at constant rates, of events as of leaving. If events come
-    early, fewer of them are missed, and the study needs fewer patients than planned.
-
     References
     ----------
     Riley et al. (2021), Minimum sample size for external validation of a clinical prediction model
@@ -234,11 +206,7 @@ def plan(
         raise InputError("update was given without of='gain', which it is of.")
     of_truth = family if _is_line(family) else CURVES["beta"]
     clusters = as_clusters(icc, cluster_size)
-    times = as_times(horizon, leaving, leaving_ratio, follow_up)
     setting = setting_of(assumed, scores, studies, seed, of_truth)
-    if times is not None:
-        _check_of_times(name, conclude, method, alone=clusters is None)
-        setting = _with_times(setting, times)
     if clusters is not None:
         setting = replace(setting, described=f"{setting.described}; {clusters.described}")
     if conclude is not None:
@@ -247,7 +215,7 @@ def plan(
         *(name, conclude, limit, method, family, chosen, level, size),
         _update(update, name, setting),
     )
-    work = Studies(planned, setting, seed, n_jobs, progress, resume, clusters)
+    work = Studies(planned, setting, seed, n_jobs, progress, clusters)
     search = Search(goal, work.values, seed)
     start = work.start(goal.width if goal.width is not None else limit)
     n, error = search.size(start)
@@ -284,9 +252,7 @@ def plan(
         table,
         closed,
         seed,
-        work.known,
         None if clusters is None else clusters.number(n),
-        None if times is None else setting.seen,
     )
 
 
@@ -314,36 +280,6 @@ def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
             "Take analysis='average'."
         )
     return method
-
-
-def _check_of_times(of: str, conclude: str | None, method: str, *, alone: bool) -> None:
-    """Refuse what is not computed of times to an event."""
-    if not alone or of in OF_KNOWN or method == "wald" or conclude == "update":
-        raise InputError(
-            "horizon was given with icc=, analysis='wald', of='gain', "
-            "of='c_statistic' or conclude='update', which are not planned for times to an event. "
-            "Plan for another goal, or leave out horizon=."
-        )
-
-
-def _with_times(setting: Setting, times: PlannedTimes) -> Setting:
-    """The same studies, of which some patients leave before the horizon."""
-    timed = replace(setting, times=times)
-    seen, left = (
-        float((np.atleast_2d(share) @ setting.weight).mean())
-        for share in times.shares(timed.curve, timed.leaving)
-    )
-    if timed.prevalence * LEAST_SEEN > seen:
-        raise InputError(
-            f"leaving and follow_up leave {_percent(seen)} of the patients with an event that is "
-            f"seen, of {_percent(timed.prevalence)} who have one. Plan a longer study."
-        )
-    known = f"{times.described} (with events, {_percent(left)} leave without one)"
-    return replace(timed, described=f"{timed.described}; {known}")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
 
 
 def _is_line(family: Curve) -> bool:
@@ -403,7 +339,7 @@ def _table(
         share, size = goal.share(values), values.size
         # Of a share of 0 or 1 too, half a study more or less.
         error = np.sqrt(max(share * (1 - share), 0.25 / size) / size)
-        row = {"n": n, "events": n * setting.seen, "studies": size}
+        row = {"n": n, "events": n * setting.prevalence, "studies": size}
         widths = dict.fromkeys(("width", "width_assured", "closed_form"), np.nan)
         if goal.width is not None:
             level = goal.assurance if goal.assurance is not None else 0.5
@@ -431,7 +367,7 @@ def _closed_width(setting: Setting, of: str, n: float, half: float) -> float:
 
 def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:
     """Riley's size for a width, of a calibrated model with the mean scores."""
-    if width is None or of not in BY_WALD or setting.times is not None:
+    if width is None or of not in BY_WALD:
         return {}
     score = clipped(setting.mean_score)
     prevalence = setting.prevalence

@@ -17,10 +17,9 @@ from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
-from bayescal.planning.setting import Setting
+from bayescal.planning.setting import Setting, stream
 from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
-from bayescal.validation.batches import Arrays, stream
 
 __all__ = ["CONCLUSIONS", "Analysis", "analyse"]
 
@@ -56,22 +55,6 @@ class Analysis:
     ci_prob: float
     draws: int
     update: tuple[Floats, Floats] | None = None
-
-    def described(self) -> dict[str, Any]:
-        """All that decides a result, JSON-ready."""
-        update = None if self.update is None else [part.tolist() for part in self.update]
-        curve = self.curve if isinstance(self.curve, str) else self.curve.name
-        return {
-            "of": self.of,
-            "conclude": self.conclude,
-            "limit": self.limit if self.conclude else None,
-            "method": self.method,
-            "curve": curve,
-            "prior": self.prior.to_dict(),
-            "ci_prob": self.ci_prob,
-            "draws": self.draws,
-            "update": update,
-        }
 
     @property
     def nothing(self) -> float:
@@ -130,19 +113,14 @@ class Analysis:
         return upper - lower if float(post.diagnostics["pareto_k"]) <= BAD_K else np.nan
 
 
-def analyse(analysis: Analysis, setting: Setting, n: int, seed: int, first: int) -> Arrays:
-    """Results of the analysis in simulated studies of one size, as `value` of shape (studies,)."""
-    values = []
-    for k in range(setting.size):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                data = setting.study(n, seed, k, first)
-        except InputError:  # of too few patients to reach the horizon
-            values.append(analysis.nothing)
-        else:
-            values.append(analysis.result(data, analysis_seed(seed, n, first + k)))
-    return {"value": np.array(values)}
+def analyse(analysis: Analysis, setting: Setting, n: int, seed: int, first: int) -> Floats:
+    """Results of the analysis in simulated studies of one size, of shape (studies,)."""
+    return np.array(
+        [
+            analysis.result(setting.study(n, seed, k, first), analysis_seed(seed, n, first + k))
+            for k in range(setting.size)
+        ]
+    )
 
 
 def analysis_seed(seed: int, n: int, study: int) -> int:

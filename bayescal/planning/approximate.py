@@ -138,7 +138,7 @@ class NormalPosterior:
     Attributes
     ----------
     score : ndarray of shape (studies, rows) or (1, rows)
-    cases : ndarray of shape (studies, rows)
+    trials : ndarray of shape (studies, rows)
     curve : ndarray of shape (studies, rows)
         At the mode.
     slopes : ndarray of shape (studies, rows, d)
@@ -147,36 +147,28 @@ class NormalPosterior:
     """
 
     score: Floats
-    cases: Floats
+    trials: Floats
     curve: Floats
     slopes: Floats
     covariance: Floats
 
     @classmethod
     def of(
-        cls,
-        setting: Setting,
-        cases: Floats,
-        trials: Floats,
-        hits: Floats,
-        family: Curve,
-        prior: Prior,
+        cls, setting: Setting, trials: Floats, hits: Floats, family: Curve, prior: Prior
     ) -> NormalPosterior:
         """Newton steps to the mode of every study.
 
         Parameters
         ----------
-        cases : ndarray of shape (studies, rows)
-            Patients of each score.
         trials, hits : ndarray of shape (studies, rows)
-            Known outcomes, and events among them; or as many as tell as much.
+            Patients of each score, and events among them.
         family : Curve
             Without deviations or cells.
         """
         densities = _Densities(setting, trials, hits, family, prior)
         at = densities.mode()
         covariance: Floats = np.linalg.inv(densities.information(at)).astype(np.float64)
-        return cls(densities.score, cases, at.curve, at.slopes, covariance)
+        return cls(densities.score, trials, at.curve, at.slopes, covariance)
 
     def widths(self, name: str, half: float) -> Floats:
         """Widths of the intervals of a functional in `LINEAR`, of shape (studies,).
@@ -186,8 +178,8 @@ class NormalPosterior:
         half : float
             Standard deviations on either side.
         """
-        total = self.cases.sum(axis=1, keepdims=True)
-        weight, score = self.cases / total, np.broadcast_to(self.score, self.curve.shape)
+        total = self.trials.sum(axis=1, keepdims=True)
+        weight, score = self.trials / total, np.broadcast_to(self.score, self.curve.shape)
         each = weight * self.curve * (1 - self.curve)
         if name in ("observed_expected", "signed_error"):
             expected = np.vecdot(weight, score)

@@ -12,7 +12,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_number
 from bayescal.core.text import shortened
 from bayescal.model.clusters import inflation_of
-from bayescal.validation.batches import stream
+from bayescal.planning.setting import stream
 
 __all__ = ["PlannedClusters", "as_clusters"]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Table, chances, rows_of
 from bayescal.core.text import card, count
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.validation.batches import Arrays
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,9 +69,6 @@ class Plan:
     seed : int
     clusters : int or None
         Clusters that the patients come in.
-    seen : float or None
-        Of times to an event, the share of the patients whose event is expected to be seen: before
-        the horizon, and before they leave.
     """
 
     n: int
@@ -89,14 +85,12 @@ class Plan:
     table: pd.DataFrame
     closed_form: Mapping[str, float]
     seed: int
-    simulated: Mapping[str, Arrays] = field(default_factory=dict, repr=False, compare=False)
     clusters: int | None = None
-    seen: float | None = None
 
     @property
     def events(self) -> float:
         """Events expected to be seen among `n` patients."""
-        return self.n * (self.prevalence if self.seen is None else self.seen)
+        return self.n * self.prevalence
 
     def goal(self) -> str:
         """What a study of this size reaches, as a clause."""
@@ -206,8 +200,3 @@ class Plan:
         shown = page.tables["plan"].show()
         rows = {line.label: line.cells for line in shown.lines}
         return card("\n".join(page.answer), shown.heads[1:], rows)
-
-
-def as_plan(value: Any) -> Plan | None:
-    """A plan, or None."""
-    return value if isinstance(value, Plan) else None

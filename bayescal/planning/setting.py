@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,17 +22,15 @@ from bayescal.model.curves import Frame, as_curve
 from bayescal.model.priors import PRESETS, Prior, as_prior
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.planning.laws import as_nodes
-from bayescal.planning.times import PlannedTimes
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation.batches import stream
 from bayescal.validation.populations.risks import ScoresOfSetting
 from bayescal.validation.simulate import names
 from bayescal.validation.simulate import truth as truth_of
 from bayescal.validation.truths import Truth
 
-__all__ = ["Setting", "as_truth", "setting_of"]
+__all__ = ["Setting", "as_truth", "setting_of", "stream"]
 
 SIMULATED_ROWS = 128
 """Rows of a simulated table: scores at which cases are counted."""
@@ -40,6 +38,11 @@ FINE_LOG_ODDS = np.linspace(-40, 40, 1601)
 LEAST_PREVALENT = 1e-6
 
 Assumed = Truth | Prior | CalibrationPosterior
+
+
+def stream(seed: int, *labels: str | int) -> np.random.Generator:
+    """A generator of its own for each list of labels, in whatever order they are asked for."""
+    return np.random.default_rng(np.random.SeedSequence([seed, *json.dumps(labels).encode()]))
 
 
 @dataclass(frozen=True)
@@ -56,15 +59,12 @@ class Setting:
         True probability of the event at each score.
     described : str
         The assumed truth and scores, in words.
-    times : PlannedTimes, optional
-        When events come and patients leave, where some leave before the outcome is known.
     """
 
     score: Floats
     weight: Floats
     curve: Floats
     described: str
-    times: PlannedTimes | None = None
 
     @property
     def size(self) -> int:
@@ -75,20 +75,6 @@ class Setting:
     def prevalence(self) -> float:
         """Share of events, on average over the studies."""
         return float((self.curve @ self.weight).mean())
-
-    @cached_property
-    def seen(self) -> float:
-        """Share of the patients whose event is seen, on average over the studies."""
-        if self.times is None:
-            return self.prevalence
-        return float((self.times.shares(self.curve, self.leaving)[0] @ self.weight).mean())
-
-    @cached_property
-    def leaving(self) -> Floats:
-        """Rates at which patients leave, of the shape of the scores."""
-        assert self.times is not None
-        x = logit(clipped(self.score))
-        return np.stack([self.times.rate(each, self.weight) for each in x])
 
     @cached_property
     def mean_score(self) -> Floats:
@@ -131,35 +117,10 @@ class Setting:
 
     def study(self, n: int, seed: int, study: int, first: int = 0) -> CalibrationData:
         """One of the studies, as it will be analysed; parameters as in `counts`."""
-        if self.times is None:
-            trials, hits = self.part(range(study, study + 1)).counts(n, seed, first + study)
-            return self.table(study, trials[0], hits[0])
-        rng, at = stream(seed, "study", n, first + study), study if len(self.score) > 1 else 0
-        cases = rng.multinomial(n, self.weight)
-        rate = self.leaving[at]
-        return self.times.study(rng, self.score_of(study), cases, self.curve[study], rate)
-
-    def told(self, n: int, seed: int) -> tuple[Floats, Floats, Floats]:
-        """Cases at each score of every study, and known outcomes that tell as much.
-
-        Returns
-        -------
-        cases, trials, hits : ndarray of shape (studies, rows)
-        """
-        if self.times is None:
-            trials, hits = self.counts(n, seed)
-            return trials, trials, hits
-        cases, trials, hits = np.zeros((3, *self.curve.shape))
-        for k, curve in enumerate(self.curve):
-            data, score = self.study(n, seed, k), self.score_of(k)
-            cases[k, np.searchsorted(score, data.score)] = data.trials
-            trials[k], hits[k] = self.times.told(data, score, curve)
-        return cases, trials, hits
-
-    def table(self, study: int, trials: Floats, hits: Floats) -> CalibrationData:
-        """The table of one study from its counts."""
-        seen = trials > 0
-        return CalibrationData.from_counts(self.score_of(study)[seen], trials[seen], hits[seen])
+        trials, hits = self.part(range(study, study + 1)).counts(n, seed, first + study)
+        seen = trials[0] > 0
+        score = self.score_of(study)[seen]
+        return CalibrationData.from_counts(score, trials[0][seen], hits[0][seen])
 
     def functional(self, name: str) -> Floats:
         """True value of a functional in each study, of shape (studies,)."""
@@ -168,13 +129,6 @@ class Setting:
         weight = self.weight if score.ndim == 1 else np.broadcast_to(self.weight, inside.shape)
         draws = CurveDraws(self.curve, Population(score, weight))
         return FUNCTIONALS[name].compute(draws)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """What tells settings apart."""
-        numbers = b"".join(part.tobytes() for part in (self.score, self.weight, self.curve))
-        of_times = b"" if self.times is None else repr(self.times).encode()
-        return hashlib.sha256(numbers + of_times).hexdigest()[:24]
 
 
 def as_truth(truth: Any) -> Assumed:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.core.files import as_path
+from bayescal.core.progress import Progress, bar
 from bayescal.core.text import shortened
 from bayescal.model.curve import Curve
 from bayescal.model.curves import CURVES
@@ -23,14 +21,12 @@ from bayescal.planning.closed_forms import (
     observed_expected_width,
 )
 from bayescal.planning.clusters import PlannedClusters
-from bayescal.planning.result import Plan
 from bayescal.planning.search import GRID_OF_SIZES, LARGEST_SIZE, Extent, Search
 from bayescal.planning.setting import Setting
-from bayescal.validation.batches import Arrays, Batch, Progress, run_batches, spans
 
 __all__ = ["Studies"]
 
-BATCH = 25
+BATCH, MOST_JOBS = 25, 10_000
 FIRST_SIZE = 1000
 CORRECTED_BY = 32
 FIRST_LOOK = 100
@@ -52,27 +48,15 @@ class Studies:
         seed: int,
         n_jobs: int,
         progress: Progress,
-        resume: Plan | str | PathLike[str] | None,
         clusters: PlannedClusters | None = None,
     ) -> None:
         self.analysis, self.setting, self.seed = analysis, setting, seed
         self.clusters = clusters
         self.half = half_width(analysis.ci_prob)
-        self.known: dict[str, Arrays] = {}
-        self._n_jobs, self._progress = n_jobs, progress
-        self._folder: str | PathLike[str] | None = None
+        self._n_jobs, self._progress = _as_jobs(n_jobs), progress
+        self._known: dict[tuple[int, int], Floats] = {}
         self._ratios = np.ones(1)
         self._quick: dict[int, Floats] = {}
-        if isinstance(resume, Plan):
-            self.known = dict(resume.simulated)
-        elif resume is None or isinstance(resume, (str, PathLike)):
-            self._folder = None if resume is None else as_path(resume, "resume")
-        else:
-            raise InputError(
-                "resume must be an earlier plan, or a folder for finished batches, got "
-                f"{shortened(repr(resume))}."
-            )
-        run_batches([], "", n_jobs=n_jobs, progress=False, path=self._folder)
 
     @property
     def is_exact(self) -> bool:
@@ -125,7 +109,7 @@ class Studies:
                 self._quick[n] = self._widths(self.setting, n)
             return self._quick[n] * np.resize(self._ratios, self.setting.size)
         most = {"look": 1, "around": 2, "part": FIRST_LOOK // BATCH, "all": None}[extent]
-        return self._analysed(n, spans(self.setting.size, BATCH)[:most])
+        return self._analysed(n, range(0, self.setting.size, BATCH)[:most])
 
     def start(self, width: float) -> float:
         """A first guess of the size, by the width of the signed error in a few studies."""
@@ -133,8 +117,8 @@ class Studies:
         if self.is_exact or self.is_approximate:
             middle = float(np.median(self.values(FIRST_SIZE, "look")))
         else:
-            told = few.told(FIRST_SIZE, self.seed)
-            quick = NormalPosterior.of(few, *told, CURVES["logistic"], PRESETS["neutral"])
+            counts = few.counts(FIRST_SIZE, self.seed)
+            quick = NormalPosterior.of(few, *counts, CURVES["logistic"], PRESETS["neutral"])
             middle = float(np.median(quick.widths("signed_error", self.half)))
             if self.clusters is not None:
                 middle *= self.clusters.effect**0.5
@@ -182,38 +166,39 @@ class Studies:
 
     def _widths(self, setting: Setting, n: int) -> Floats:
         assert isinstance(self._family, Curve)
-        told = setting.told(n, self.seed)
-        quick = NormalPosterior.of(setting, *told, self._family, self.analysis.prior)
+        counts = setting.counts(n, self.seed)
+        quick = NormalPosterior.of(setting, *counts, self._family, self.analysis.prior)
         return quick.widths(self.analysis.of, self.half)
 
-    def _analysed(self, n: int, parts: list[range]) -> Floats:
-        """Results of batches, those known used again."""
-        batches = [self._batch(n, span) for span in parts]
-        todo = [batch for batch in batches if batch.file_name not in self.known]
-        if todo:
-            title = f"Studies of {n:,} patients"
-            jobs = self._n_jobs if len(todo) > 1 else 1
-            options: dict[str, Any] = {"progress": self._progress, "path": self._folder}
-            results = run_batches(todo, title, n_jobs=jobs, **options)
-            self.known |= {
-                batch.file_name: result for batch, result in zip(todo, results, strict=True)
-            }
-        return np.concatenate([self.known[batch.file_name]["value"] for batch in batches])
+    def _analysed(self, n: int, starts: range) -> Floats:
+        """Results of batches of studies, each by its first one; those known are used again."""
+        from joblib import Parallel, delayed
 
-    def _batch(self, n: int, span: range) -> Batch:
-        part = self.setting.part(span)
-        return Batch(
-            partial(analyse, self.analysis, part, n, self.seed, span.start),
-            len(span),
-            {
-                "what": "plan",
-                "setting": part.fingerprint,
-                "analysis": self.analysis.described(),
-                "n": n,
-                "seed": self.seed,
-                "span": [span.start, span.stop],
-            },
+        todo = [start for start in starts if (n, start) not in self._known]
+        parts = [self.setting.part(range(start, start + BATCH)) for start in todo]
+        work = [
+            delayed(analyse)(self.analysis, part, n, self.seed, start)
+            for start, part in zip(todo, parts, strict=True)
+        ]
+        if todo:
+            jobs = self._n_jobs if len(todo) > 1 else 1
+            results = Parallel(n_jobs=jobs, return_as="generator")(work)
+            total = sum(part.size for part in parts)
+            with bar(f"Studies of {n:,} patients", total, self._progress) as advance:
+                for start, result in zip(todo, results, strict=True):
+                    self._known[n, start] = result
+                    advance(result.size)
+        return np.concatenate([self._known[n, start] for start in starts])
+
+
+def _as_jobs(n_jobs: Any) -> int:
+    is_integer = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if not is_integer or n_jobs == 0 or abs(n_jobs) > MOST_JOBS:
+        raise InputError(
+            "n_jobs must be a number of processes, or -1 for one a core, got "
+            f"{shortened(repr(n_jobs))}."
         )
+    return int(n_jobs)
 
 
 def _is_smooth(curve: str | Curve) -> bool:

@@ -342,12 +342,16 @@ def _groups(
     chosen = [check_choice(name, FUNCTIONALS, "names") for name in as_names(given)]
     groups, factors = groups_of(post, by), list(post.levels)
     views = {(group.factor, group.level): post.at(group.levels) for group in groups}
-    pooled = {"All cases": post.at()} if len(factors) > 1 else {f"Next {factors[0]}": post.new()}
-    if len(factors) == 1 and "period" not in factors:  # others have an order of their own
+    one = by if isinstance(by, str) else factors[0] if len(factors) == 1 else None
+    if one is None or (len(factors) > 1 and one != "site"):
+        pooled = {"All cases": post.at()}
+    else:
+        pooled = {f"Next {one}": post.new(one)}
+    if one is not None and one != "period":  # others have an order of their own
         rows = {key: _row_of("", view, chosen[0], level) for key, view in views.items()}
         heights = {key: np.inf if row is None else row.middle for key, row in rows.items()}
         views = {key: views[key] for key in sorted(views, key=heights.__getitem__)}
-        pooled = {f"Average {factors[0]}": post.average()} | pooled
+        pooled = {f"Average {one}": post.average()} | pooled
     tables = [_rows_of(post, views, pooled, name, level) for name in chosen]
     size = 7.2 * (1 + 0.6 * (len(chosen) - 1)), HEADER + 0.6 + ROW * (len(tables[0]) + 1)
     panels = style.as_panels(

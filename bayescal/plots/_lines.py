@@ -314,7 +314,7 @@ def drift(
     limit: float | None = None,
     ci_prob: float = 0.95,
 ) -> list[Axes]:
-    """Draw an error over the periods, and below it when the curve changed most.
+    """Draw an error over the periods and, of periods alone, when the curve changed most.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def drift(
         A name in `bayescal.functionals.FUNCTIONALS`. For "observed_expected" and
         "calibration_slope" the estimates from each period alone are hollow squares.
     axes : sequence of two matplotlib.axes.Axes, optional
-        By default on a new figure.
+        By default on a new figure; of periods beside sites or subgroups it is one.
     limit : float, optional
         A value to draw a dotted line at, such as the largest error that is accepted.
     ci_prob : float in (0, 1)
@@ -353,39 +353,44 @@ def drift(
 
     chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
     line = None if limit is None else as_number(limit, "limit")
-    labels = as_multilevel(post, "periods").labels
-    above, below = style.as_panels(
+    walk = as_multilevel(post).problem.walk
+    alone = walk is None or post.problem.is_walk
+    axis = next(iter(as_multilevel(post, "periods").levels)) if walk is None else walk.name
+    labels, ratios = post.levels[axis], {"height_ratios": [3, 1.2]} if alone else {}
+    panels = style.as_panels(
         axes,
-        2,
+        1 + alone,
         "panels",
-        lambda: style.figure_of(2, 1, (7.2, 5.2), gridspec_kw={"height_ratios": [3, 1.2]}),
+        lambda: style.figure_of(1 + alone, 1, (7.2, 3.2 + 2 * alone), gridspec_kw=ratios),
     )
-    at, ends = np.arange(len(labels)), _by_period(post, chosen, level)
+    above = panels[0]
+    at, ends = np.arange(len(labels)), _by_period(post, axis, chosen, level)
     above.axhline(ideal(chosen), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
     if line is not None:
         above.axhline(line, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
     _draw_band(above, at, ends, style.MODELS[0], marker="o")
     title = f"Estimate and {percent(level)} credible interval"
     if chosen in RATIO_AND_SLOPE:
-        raw = post.table()[f"{chosen}_raw"]
+        raw = post.table(axis)[f"{chosen}_raw"]
         look: dict[str, Any] = {"mfc": "none", "mec": style.INK, "ms": 5, "mew": 0.9}
         above.plot(at, raw.to_numpy(), "s", **look)
         title += "; squares: each period alone"
     style.titled(above, title)
     above.set_ylabel(short_name(chosen))
-    below.bar(at[1:], post.when_changed()["prob"], color=style.EVENTS, width=0.7)
-    below.set_ylabel("P(largest change)")
-    shares = ", ".join(f"{name} {chance(share)}" for name, share in post.explanations.items())
-    style.titled(below, f"Explanations: {shares}", 0.83)
+    for below in panels[1:]:
+        below.bar(at[1:], post.when_changed()["prob"], color=style.EVENTS, width=0.7)
+        below.set_ylabel("P(largest change)")
+        shares = ", ".join(f"{name} {chance(share)}" for name, share in post.explanations.items())
+        style.titled(below, f"Explanations: {shares}", 0.83)
+        above.tick_params(axis="x", labelbottom=False)
     step = -(-len(labels) // MOST_TICKS)
-    for panel in (above, below):
+    for panel in panels:
         panel.set_xlim(-0.5, len(labels) - 0.5)
         panel.set_xticks(at[::step], [label(each) for each in labels[::step]])
         style.bare(panel)
-    above.tick_params(axis="x", labelbottom=False)
     if max(map(len, labels)) > 4:
-        below.tick_params(axis="x", rotation=45)
-    return [above, below]
+        panels[-1].tick_params(axis="x", rotation=45)
+    return panels
 
 
 def missing_outcomes(
@@ -590,11 +595,10 @@ def _as_values(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.drop_duplicates("threshold").sortby("threshold")
 
 
-def _by_period(post: MultilevelPosterior, name: str, level: float) -> list[Floats]:
+def _by_period(post: MultilevelPosterior, axis: str, name: str, level: float) -> list[Floats]:
     """Lower end, estimate and upper end of the interval in each period."""
     rows = []
-    (axis,) = post.levels
-    for period in post.labels:
+    for period in post.levels[axis]:
         table = post.at({axis: period}).summary(level, names=[name])
         if name not in table.index:
             raise InputError(f"name={name!r} is not defined by the scores of period {period!r}.")

@@ -24,7 +24,7 @@ from bayescal.planning.result import Plan
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.report import render
 from bayescal.report.facts import STANDARD_WORDS, Facts, Limit
-from bayescal.report.groups import check_few_labels, check_groups
+from bayescal.report.groups import check_few_labels, check_groups, leading, levels_of
 from bayescal.report.horizons import HorizonAssessment
 from bayescal.report.notes import notes_of
 from bayescal.report.page import lead_figure, page_of, to_do, tripod_of
@@ -106,8 +106,10 @@ def assess(
     Notes
     -----
     All cases together are assessed, and each of at most 200 sites, periods or levels of a subgroup
-    by a curve of its own in one fit. Of imputations the posteriors are mixed; estimators are
-    computed on each and averaged. A class-wise table is fitted, not assessed.
+    by a curve of its own in one fit. Sites, subgroups and periods may come together: then the curve
+    of a case is the average moved by its site, by its subgroup and by its period. Of imputations
+    the posteriors are mixed; estimators are computed on each and averaged. A class-wise table is
+    fitted, not assessed.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def assess(
     data = table_of(y_true, y_prob, roles, check_sites=check_few_labels, **takes)
     check_groups(data, prior_calibrated)
     panel = panel_for(data, named)
-    crossed = CrossedTable(data) if len(data.subgroups) > 1 else None
+    crossed = CrossedTable(data) if len(levels_of(data)) > 1 else None
     pooled = data.pooled() if data.groups else data
     of_fit: dict[str, Any] = {
         "prior": as_prior(prior),
@@ -135,7 +137,7 @@ def assess(
     }
     seed = int(fingerprint(data)[:8], 16) if random_state is None else random_state
     comparison = compare(pooled, random_state=seed, **of_fit)
-    own = data if crossed is None else pooled
+    own = data if crossed is None else leading(data)
     made = (comparison, own, chosen, level, panel, of_fit, treated, crossed, told)
     return Assessment(Facts(*made))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,14 +32,15 @@ from bayescal.inference import CurveComparison
 from bayescal.model.prior import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
 from bayescal.multilevel.calibrated import prior_of
+from bayescal.multilevel.compared import Part
 from bayescal.multilevel.populations import clearly_off, clearly_off_of, own_error, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.term import crossed
+from bayescal.multilevel.term import Vary, terms_of_roles
 from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior, versions_of
 from bayescal.report.equation import Equation, update_equation
 from bayescal.report.followed import ratio_at_other_hazard
-from bayescal.report.groups import LEAST_SITES, group_table, populations_of
+from bayescal.report.groups import LEAST_SITES, group_table, levels_of, populations_of
 from bayescal.report.panel import PANEL, no_panel, panel_of
 from bayescal.report.performance import (
     DecisionRange,
@@ -104,7 +105,7 @@ class Facts:
         The families of curves, of all cases as one table. They are the updates that are compared,
         and without groups the results are their average.
     data : CalibrationData
-        All cases, with their groups.
+        All cases, with their groups: of several roles, those of the one that leads.
     limit : Limit or None
     ci_prob : float
         Probability of the intervals.
@@ -115,7 +116,7 @@ class Facts:
     thresholds : tuple of float
         Risks from which a patient is treated, for the net benefit.
     crossed : CrossedTable, optional
-        The cases by several factors, for subgroups.
+        The cases by several roles, such as hospitals by months, or by several subgroups.
     labels : Words
         What the report calls cases, groups, risks and the event.
     """
@@ -148,17 +149,49 @@ class Facts:
 
     @cached_property
     def several(self) -> MultilevelPosterior | None:
-        """One fit of the curves of all groups, periods or subgroups; None of one curve for all."""
+        """One fit of the logistic curves of all groups, periods and subgroups.
+
+        None of one curve for all, and of one or two sites, between which no spread can be seen.
+        """
         if self.crossed is not None:
-            return self.subgroups
-        return self.periods if self.sites is None else self.sites
+            return self._fitted(self.given, terms_of_roles(self.given))
+        least = LEAST_SITES if self.data.periods is None else 2
+        return None if len(self.data.groups) < least else self._fitted(self.data)
+
+    def _fitted(self, data: CalibrationData, terms: Sequence[Vary] = ()) -> MultilevelPosterior:
+        """One fit of the logistic curves of several groups."""
+        kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
+        kept |= {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
+        return cast(MultilevelPosterior, fit(data, vary=terms or None, **kept))
+
+    @property
+    def given(self) -> CalibrationData:
+        """The table with all of its roles."""
+        return self.data if self.crossed is None else self.crossed.data
 
     @property
     def kind(self) -> str:
-        """What has a curve of its own: "site", "period" or "subgroup"."""
-        if self.crossed is not None or self.data.subgroups:
+        """What has a curve of its own, and leads: "site", "subgroup" or "period"."""
+        if self.given.subgroups and "site" not in self.given.levels:
             return "subgroup"
-        return "site" if self.data.periods is None else "period"
+        return "site" if "site" in self.given.levels or self.given.periods is None else "period"
+
+    @property
+    def own(self) -> str:
+        """What a case has a curve of: its site or, of several roles, its site and period."""
+        given = self.given
+        roles = {
+            "site": "site" in given.levels,
+            "subgroup": bool(given.subgroups),
+            "period": given.periods is not None,
+        }
+        return " and ".join(role for role, is_there in roles.items() if is_there) or self.kind
+
+    @property
+    def axes(self) -> list[str]:
+        """The roles that lead: one, or several subgroups."""
+        known = levels_of(self.given)
+        return list(self.given.subgroups) if self.kind == "subgroup" else known[:1]
 
     @property
     def is_imputed(self) -> bool:
@@ -173,7 +206,7 @@ class Facts:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names from the data: groups, and levels of factors."""
-        levels = () if self.crossed is None else self.crossed.data.levels.items()
+        levels = () if self.crossed is None else self.given.levels.items()
         return frozenset(
             [*self.data.groups, *(name for role, each in levels for name in (role, *each))]
         )
@@ -354,8 +387,7 @@ class Facts:
         if self.posterior.problem.of_times:
             return no_val_prob()
         tables = (post.problem.unclustered for post in self.posterior.imputations)
-        given = self.data if self.crossed is None else self.crossed.data
-        known = raw_cases(given) if self.comparison.data.is_compressed else ()
+        known = raw_cases(self.given) if self.comparison.data.is_compressed else ()
         each = [val_prob(cases) for cases in known or tables]
         return sum(each[1:], each[0]) / len(each)
 
@@ -453,8 +485,7 @@ class Facts:
         """
         chosen = check_choice(name, self._group_names, "name")
         if self.several is not None:
-            (axis,) = self.several.levels
-            return self.several.at({axis: chosen})
+            return self.several.at({self.axes[0]: chosen})
         if chosen not in self._by_name:
             data = self.data.select(chosen).with_several_clusters()
             compared = compare(data, random_state=self.seed, **self.options)
@@ -484,11 +515,20 @@ class Facts:
         Their interval excludes 1; or their own cases alone stand out from the others, which one fit
         of all draws towards these: then it is O/E of these cases alone.
         """
-        if self.several is not None:
-            off = self._standing_out | clearly_off_of(self.several, self.ci_prob)
-        else:
-            off = clearly_off(self.groups, self.ci_prob) if self.has_own_curves else {}
+        off: dict[str, dict[str, float]] = {}
+        if self.data.groups and self.has_own_curves:
+            off = clearly_off(self.groups, self.ci_prob)
+            off = off if self.several is None else self._standing_out | off
+        elif self.several is not None:
+            off = clearly_off_of(self.several, self.ci_prob, self.axes)
         return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))
+
+    @cached_property
+    def subgroups_off(self) -> dict[str, dict[str, float]]:
+        """O/E of subgroups beside sites that are clearly off, by their intervals."""
+        if self.several is None or self.kind != "site":
+            return {}
+        return clearly_off_of(self.several, self.ci_prob, self.given.subgroups)
 
     @property
     def _standing_out(self) -> dict[str, dict[str, float]]:
@@ -524,58 +564,75 @@ class Facts:
         data = self.comparison.data
         return data.follow_up is None and "cluster" not in data.roles and not self.is_imputed
 
-    @cached_property
+    @property
     def sites(self) -> MultilevelPosterior | None:
-        """The groups as sites of one hierarchical fit of logistic curves.
-
-        None of fewer than three groups, between which no spread can be seen, and of periods.
-        """
-        if len(self.data.groups) < LEAST_SITES or self.data.periods is not None:
-            return None
-        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
-
-    @cached_property
-    def periods(self) -> MultilevelPosterior | None:
-        """The curves of ordered periods, of one fit; None without periods."""
-        if self.data.periods is None or len(self.data.groups) < 2:
-            return None
-        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
-
-    @cached_property
-    def subgroups(self) -> MultilevelPosterior | None:
-        """The subgroups by several factors, of one fit of logistic curves; None without factors."""
-        if self.crossed is None:
-            return None
-        table, terms = self.crossed, crossed(self.crossed.names)
-        return cast(MultilevelPosterior, fit(table.data, vary=terms, **self._of_several))
+        """The fit, if groups that have no order lead in it."""
+        return self.several if self.data.groups and self.data.periods is None else None
 
     @property
-    def _of_several(self) -> dict[str, Any]:
-        """Options of a fit of several curves."""
-        kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
-        return kept | {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
+    def spread(self) -> pd.DataFrame:
+        """How much the groups of `sites` differ; see `MultilevelPosterior.heterogeneity`."""
+        assert self.sites is not None
+        spread = self.sites.heterogeneity
+        if self.crossed is None:
+            return spread
+        own = spread.index.get_level_values("term") == self.axes[0]
+        return spread[own].droplevel("term").drop(columns="prob_largest")
+
+    @property
+    def periods(self) -> MultilevelPosterior | None:
+        """The fit, if it has ordered periods, alone or beside others."""
+        return None if self.given.periods is None else self.several
+
+    @cached_property
+    def subgroups(self) -> list[Part]:
+        """Levels of subgroups that are no groups, then the combinations of several."""
+        if self.several is None or self.crossed is None:
+            return []
+        names = self.given.subgroups
+        levels = [name for name in names if not self.data.groups or name not in self.axes]
+        parts = [part for name in levels for part in self.several.parts(name)]
+        return parts + (self.several.parts(names) if len(names) > 1 else [])
 
     @cached_property
     def prob_differ(self) -> float:
         """Probability that curves differ, at even odds before the data.
 
-        Of sites, a curve for each against one for all; of periods, that the curve has changed. Not
-        a number of others, and where NUTS drew the curves, since it computes no evidence.
+        Of sites, a curve for each against one for all, each with the other roles; of periods alone,
+        that the curve has changed. Not a number of several subgroups, and where NUTS drew the
+        curves, since it computes no evidence.
         """
-        if self.periods is not None:
-            return 1 - float(self.periods.explanations["constant"])
-        if self.sites is None:
+        if self.data.groups:
+            return self.prob_changed if self.kind == "period" else self._prob_of(self.axes[0])
+        return float("nan")
+
+    @cached_property
+    def prob_changed(self) -> float:
+        """Probability that curves changed over the periods, as `prob_differ`."""
+        if self.periods is None:
             return float("nan")
-        post = self.sites
-        one = fit(
-            self.data.pooled(),
-            curve="logistic",
-            prior=post.problem.pooled.prior,
-            draws=post.draws,
-            random_state=self.seed,
-            edge=self.options.get("edge"),
-        )
-        of = [float(each.diagnostics.get("log_evidence", np.nan)) for each in (post, one)]
+        if self.kind == "period":
+            return 1 - float(self.periods.explanations["constant"])
+        return self._prob_of("period")
+
+    def _prob_of(self, role: str) -> float:
+        """Probability of the fit against one without a role, at even odds."""
+        post = self.several
+        if post is None:
+            return float("nan")
+        rest = self.given.without(role)
+        if not levels_of(rest):
+            without: Any = fit(
+                rest,
+                curve="logistic",
+                prior=post.problem.pooled.prior,
+                draws=post.draws,
+                random_state=self.seed,
+                edge=self.options.get("edge"),
+            )
+        else:
+            without = self._fitted(rest, terms_of_roles(rest))
+        of = [float(each.diagnostics.get("log_evidence", np.nan)) for each in (post, without)]
         return float(1 / (1 + np.exp(np.clip(of[1] - of[0], -700, 700))))
 
     @cached_property
@@ -584,8 +641,8 @@ class Facts:
 
         Of groups: these groups' patients against their own group, and against the curve of all
         ("pooled"), the average group and, of five groups or more, the next one. Of periods: these
-        patients, the last period and the next. Of several factors: these patients and the average
-        subgroup.
+        patients, the last period and, of periods alone, the next. Of several factors: these
+        patients and the average subgroup.
         """
         if self.several is None:
             return None
@@ -606,19 +663,28 @@ class Facts:
         return low, high
 
     @cached_property
+    def by_period(self) -> pd.DataFrame:
+        """Each period, where periods stand beside other roles; see `MultilevelPosterior.table`."""
+        assert self.several is not None
+        return self.several.table("period", ci_prob=self.ci_prob)
+
+    @cached_property
     def by_subgroup(self) -> pd.DataFrame:
-        """Each level and each combination of levels; see `MultilevelPosterior.table`.
+        """Each of `subgroups`; see `MultilevelPosterior.table`.
 
         Raises
         ------
         InputError
             If the assessment was made without several factors.
         """
-        if self.subgroups is None:
+        import pandas as pd
+
+        if not self.subgroups or self.several is None:
             raise InputError(
                 "there are no subgroups. Pass subgroup= to assess, with two or more columns."
             )
-        return self.subgroups.table(ci_prob=self.ci_prob)
+        names = dict.fromkeys(tuple(part.levels) for part in self.subgroups)
+        return pd.concat([self.several.table(list(of), ci_prob=self.ci_prob) for of in names])
 
 
 def round_scores(score: Floats) -> Floats:

@@ -28,6 +28,8 @@ __all__ = [
     "check_few_labels",
     "check_groups",
     "group_table",
+    "leading",
+    "levels_of",
     "populations_of",
 ]
 
@@ -51,24 +53,34 @@ def check_few_labels(labels: Any) -> None:
 
 
 def check_groups(data: CalibrationData, prior_calibrated: float) -> None:
-    """Refuse roles that are not assessed together, a class-wise table, and a prior of one curve."""
-    groups, number = [role for role in data.levels if role != "imputation"], len(data.groups)
-    if len(groups) > 1 and len(groups) != len(data.subgroups):
-        raise InputError(
-            f"the table has {' and '.join(groups)}, and groups are assessed by one of site, period "
-            f"and subgroups. Forget the others, data.without({groups[-1]!r})."
-        )
-    check_few_groups(number)
-    if len(data.subgroups) < 2:
+    """Refuse many groups of one role, a class-wise table, and a prior of one curve."""
+    roles, number = levels_of(data), len(data.groups)
+    check_few_groups(max([len(data.levels[role]) for role in roles], default=0))
+    if len(roles) < 2:
         _check_not_class_wise(data)
     as_level(prior_calibrated, "prior_calibrated")
-    few = 1 if data.periods is not None or len(data.subgroups) > 1 else LEAST_SITES - 1
+    few = 1 if data.periods is not None or len(roles) > 1 else LEAST_SITES - 1
     if prior_calibrated != PRIOR_CALIBRATED and number > few:
         raise InputError(
             f"prior_calibrated={prior_calibrated} was given with {number} groups, whose curves "
             "are of one fit, whose prior probabilities of exact calibration are fixed. Leave it "
             "out; prob_calibrated_at() of the facts has the probability from another prior."
         )
+
+
+def levels_of(data: CalibrationData) -> list[str]:
+    """The roles that groups are told apart by."""
+    return [role for role in data.levels if role != "imputation"]
+
+
+def leading(data: CalibrationData) -> CalibrationData:
+    """Cases by several roles as groups by the one that leads: by site, else by the only subgroup.
+
+    Several subgroups have no groups: their levels and combinations are told by name.
+    """
+    first = ("site",) if "site" in data.levels else data.subgroups
+    others = [role for role in levels_of(data) if role not in first]
+    return data.pooled() if len(first) > 1 else data.without(others)
 
 
 def _check_not_class_wise(data: CalibrationData) -> None:

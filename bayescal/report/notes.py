@@ -103,8 +103,8 @@ def _of_data(post: CalibrationPosterior) -> Iterator[str]:
         )
     if data.unknown is not None:
         yield (
-            f"{count(data.unknown.n, 'case')} without a known outcome left out. bayescal.fit_known "
-            "shows what they could change."
+            f"{count(data.unknown.n, 'case')} without a known outcome left out of the fit; their "
+            "section tells what they could change."
         )
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"
@@ -163,7 +163,7 @@ def _of_edges(post: CalibrationPosterior) -> Iterator[str]:
 
 def _of_labels(f: Facts) -> Iterator[str]:
     """Groups that may be one, and factors that are rather a number."""
-    data = f.data if f.crossed is None else f.crossed.data
+    data = f.given
     for role, levels in data.levels.items():
         if role not in ("period", "imputation"):
             yield from _written_alike(levels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ import numpy as np
 from bayescal.core.page import Block, Figure, Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import chance, count, percent, shortened
+from bayescal.fitting.unknown import known_fit
 from bayescal.model.priors import PRESETS
 from bayescal.report.facts import Facts
 from bayescal.report.followed import cases_and_events_of, followed_words
+from bayescal.report.groups import levels_of
 from bayescal.report.notes import notes_of
 from bayescal.report.paper import TripodItem, methods, short_method, tripod_items
 from bayescal.report.performance import mean_score
@@ -64,7 +67,8 @@ def page_of(
     figure, *figures = _figures(f, verdict)
     lead = Section("Results", (*verdict.more, figure, tables["first"]))
     sections = [lead, *_parts(f, tables), *_to_do(f), *_thresholds(f, tables)]
-    sections += [*_follow_up(f, tables), Section("Methods", (short_method(f),))]
+    unseen = _missing(f)
+    sections += [*_follow_up(f, tables), *unseen.sections, Section("Methods", (short_method(f),))]
     if is_whole:
         sections += _more_of_parts(f, tables, figures)
         sections += _appendix(f, verdict, tables, advised, told, notes)
@@ -75,7 +79,7 @@ def page_of(
     }
     record = {}
     if is_whole:  # in standard words
-        record = {**as_dict(f, verdict, advised, notes), **words, "source": told}
+        record = {**as_dict(f, verdict, advised, notes), **words, "source": told, **unseen.record}
     page = Page(
         **words, sections=tuple(sections), notes=tuple(notes), record=record, tone=verdict.tone
     )
@@ -119,7 +123,8 @@ def to_do(f: Facts) -> str:
         return advice.runs_wrong_way.advice
     told = " ".join(advice.answer)
     if f.clearly_off:
-        told = f"Look at the {f.kind}s that are clearly off, one by one. For all together: {told}"
+        first = f"Look at the {f.kind}s that are clearly off, one by one"
+        told = f"{first}; what follows is for all together. {told}"
     if f.prob_better_next is not None:
         share = chance(f.prob_better_next)
         told += f" In the next {f.kind} it is better than no update with probability {share}."
@@ -186,23 +191,23 @@ def lead_figure(f: Facts) -> Figure:
 
 def _forest(f: Facts) -> Figure | None:
     """O/E of groups, periods or subgroups, each beside the others."""
-    drawn: list[tuple[str, Any, int]] = [
-        ("forest", f.sites, len(f.data.groups)),
-        ("drift", f.periods, 0),
-        ("forest", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
-    ]
-    for name, post, rows in drawn:
-        if post is not None and rows <= MOST_IN_A_FOREST:
-            title = f"Observed / expected events by {f.kind}"
-            caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
-            if name == "forest":
-                caption += " Filled: the interval excludes 1. Squares: each alone."
-            named = "; ".join(
-                f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
-            )
-            alt = f"{title}. Clearly off: {named or 'none'}."
-            return Figure(name, post, {"ci_prob": f.ci_prob}, title, caption, alt)
-    if f.several is None and 2 <= len(f.data.groups) <= MOST_CURVES:
+    post, rows = f.several, 0
+    if post is not None and f.kind != "period":
+        rows = sum(len(post.levels[axis]) for axis in f.axes)
+    if post is not None and rows <= MOST_IN_A_FOREST:
+        title = f"Observed / expected events by {f.kind}"
+        caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
+        name, options = "drift", dict[str, Any](ci_prob=f.ci_prob)
+        if f.kind != "period":
+            name = "forest"
+            caption += " Filled: the interval excludes 1. Squares: each alone."
+            options |= {"by": f.axes[0]} if f.data.groups else {}
+        named = "; ".join(
+            f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
+        )
+        alt = f"{title}. Clearly off: {named or 'none'}."
+        return Figure(name, post, options, title, caption, alt)
+    if post is None and 2 <= len(f.data.groups) <= MOST_CURVES:
         title = f"Calibration curve of each {f.kind}"
         return Figure("reliability", f.groups, {"ci_probs": (f.ci_prob,)}, title, alt=title)
     return None
@@ -217,6 +222,10 @@ def _parts(f: Facts, tables: Tables) -> Iterator[Section]:
     if names:
         sentences = [*_unlike(f), *_explained(f), *_by_factor(f)]
         yield Section(f"By {f.kind}", (*sentences, *(tables[name] for name in names)))
+    if "periods" in tables:
+        title = "Observed / expected events over time"
+        drawn = Figure("drift", f.periods, {"ci_prob": f.ci_prob}, title, alt=title)
+        yield Section("Over time", (drawn, tables["periods"]))
 
 
 def _more_of_parts(f: Facts, tables: Tables, figures: list[Figure]) -> Iterator[Section]:
@@ -240,7 +249,7 @@ def _unlike(f: Facts) -> Iterator[str]:
 
 def _explained(f: Facts) -> Iterator[str]:
     """How periods are explained, and when the curve changed."""
-    if f.periods is None:
+    if f.periods is None or f.kind != "period":
         return
     shares = f.periods.explanations
     yield (
@@ -259,10 +268,10 @@ def _explained(f: Facts) -> Iterator[str]:
 
 def _by_factor(f: Facts) -> Iterator[str]:
     """Which level of each factor is worst."""
-    if f.subgroups is None:
+    if f.several is None:
         return
-    for factor in f.subgroups.levels:
-        worst = f.subgroups.prob_worst(factor)
+    for factor in dict.fromkeys(part.factor for part in f.subgroups if len(part.levels) == 1):
+        worst = f.several.prob_worst(factor)
         yield (
             f"By {shortened(factor)} the calibration error is largest for "
             f"{shortened(str(worst.idxmax()))} with probability {chance(float(worst.max()))}."
@@ -286,6 +295,22 @@ def _follow_up(f: Facts, tables: Tables) -> Iterator[Section]:
     if "followed" in tables:
         words = followed_words(f.posterior.data, f.ratio_at_other_hazard)
         yield Section("Follow-up", (*words, tables["followed"]))
+
+
+def _missing(f: Facts) -> Page:
+    """What the outcomes that are missing could change, as a section; empty if none is."""
+    if f.data.unknown is None:
+        return Page("", "", ())
+    page = known_fit(f.posterior if f.several is None else f.several).page(
+        None if f.limit is None else f.limit.value, f.ci_prob
+    )
+    tables = [block for each in page.sections for block in each.blocks if isinstance(block, Table)]
+    told: tuple[Block, ...] = (f"{page.subject}.", *page.answer, *tables)
+    return replace(
+        page,
+        sections=(Section("Missing outcomes", told),),
+        record={"missing_outcomes": page.record},
+    )
 
 
 def _appendix(
@@ -381,8 +406,8 @@ def call_again(f: Facts) -> str:
     if f.data.follow_up is not None:
         horizon = f"{f.data.follow_up.horizon:g}"
         cases = f"bayescal.Survival(time, event), y_prob, horizon={horizon}"
-    if f.crossed is not None or f.data.groups:
-        cases += f", {f.kind}={f.kind}"
+    roles = f.own.split(" and ") if levels_of(f.given) else []
+    cases += "".join(f", {role}={role}" for role in roles)
     options = [f"thresholds=[{', '.join(f'{t:g}' for t in f.thresholds)}]"] if f.thresholds else []
     options += [] if f.limit is None else [f"limit={f.limit.value:g}"]
     options += [f"ci_prob={f.ci_prob:g}"] if f.ci_prob != 0.95 else []

@@ -54,7 +54,7 @@ def short_method(f: Facts) -> str:
             "evidence"
         )
     else:
-        how = f"The results are of one fit with a logistic curve for each {f.kind}"
+        how = f"The results are of one fit with a logistic curve for each {f.own}"
     return (
         f"{how}, under the {f.prior.name} prior. {_clusters(f)}"
         f"Intervals are {percent(f.ci_prob)} credible intervals{_bootstrapped(f)}. Computed with "
@@ -137,12 +137,12 @@ def _curves(f: Facts) -> str:
     if f.has_own_curves:
         own = (
             "The error is the mean distance of risks from the curve of each patient's own "
-            f"{f.kind}; a {f.kind} was said to be clearly off if its interval of observed / "
+            f"{f.own}; a {f.kind} was said to be clearly off if its interval of observed / "
             "expected events excluded 1. "
         )
     if f.several is not None:
         return (
-            f"One fit had a logistic curve for each {f.kind}, and drew them towards each other as "
+            f"One fit had a logistic curve for each {f.own}, and drew them towards each other as "
             f"far as the data say that they are alike. {own}That every {f.kind}, and that their "
             "average, is exactly calibrated had prior probabilities of their own. "
         )
@@ -320,11 +320,14 @@ def _number(source: Mapping[str, object], name: str) -> float:
 
 
 def _fairness(f: Facts) -> list[str]:
-    if f.crossed is None:
+    if not f.subgroups:
         return ["Not examined: no subgroups by several factors were given."]
-    names = ", ".join(shortened(name) for name in f.crossed.names)
+    names = ", ".join(
+        dict.fromkeys(shortened(name) for each in f.subgroups for name in each.levels)
+    )
+    cells = ", and in the combinations that occur," * (len(f.subgroups[-1].levels) > 1)
     return [
-        f"Calibration was assessed in the levels of {names}, and in the combinations that occur, "
+        f"Calibration was assessed in the levels of {names}{cells} "
         "by one hierarchical model of logistic curves, which draws subgroups towards each other. "
         "Which differences matter is to be stated by the authors."
     ]
@@ -423,7 +426,7 @@ def _performance(f: Facts, verdict: Verdict) -> list[str]:
             f"was best with probability {cells['prob_best']}."
             for threshold, cells in Tables(f)["benefit"].texts().items()
         ]
-    if f.crossed is not None:
+    if "levels" in Tables(f):
         clauses = [
             f"{shortened(name)}: O/E {cells['observed_expected']}"
             for name, cells in Tables(f)["levels"].texts().items()

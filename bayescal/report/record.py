@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from bayescal.core.errors import InputError
 from bayescal.core.files import existing_file
 from bayescal.core.text import shortened
-from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.report.facts import Facts
 from bayescal.report.followed import OTHER_HAZARD, censoring_by_fifth, median_follow_up
@@ -121,13 +120,17 @@ def _of_roles(f: Facts) -> dict[str, Any]:
         }
     if f.has_own_curves:
         record["clearly_off"], record["prob_differ"] = f.clearly_off, f.prob_differ
+    if f.subgroups and f.data.groups:
+        record["subgroups_off"] = f.subgroups_off
     if f.data.groups:
         record["groups"] = _rows(f.by_group)
     if f.populations is not None:
         record["populations"] = _rows(f.populations)
     if f.sites is not None:
-        record["heterogeneity"] = f.sites.heterogeneity.to_dict(orient="index")
-    if f.periods is not None:
+        record["heterogeneity"] = f.spread.to_dict(orient="index")
+    if f.periods is not None and f.kind != "period":
+        record["over_time"] = {"prob_changed": f.prob_changed, "periods": _rows(f.by_period)}
+    elif f.periods is not None:
         record["periods"] = {
             "explanations": f.periods.explanations.to_dict(),
             "largest_change_into": f.periods.when_changed()["prob"].to_dict(),
@@ -137,8 +140,8 @@ def _of_roles(f: Facts) -> dict[str, Any]:
             "number": len(f.posterior.imputations),
             "functionals": _rows(f.missing_information),
         }
-    if f.crossed is not None:
-        rows = zip(subgroups_of(f.crossed), f.by_subgroup.to_dict("records"), strict=True)
+    if f.subgroups:
+        rows = zip(f.subgroups, f.by_subgroup.to_dict("records"), strict=True)
         record["subgroups"] = [
             {"factor": each.factor, "level": each.level, "levels": each.levels, **numbers}
             for each, numbers in rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from bayescal.core.sampling import BAD_K
@@ -39,6 +40,12 @@ class Parts(NamedTuple):
         The last period, and its O/E.
     pooled_error : Measured
         Against the curve of all, in which errors of parts cancel.
+    changed : float
+        Probability that curves have changed over time; NaN where it is not known.
+    subgroups_off : mapping of str to Measured
+        O/E of subgroups beside sites that are clearly off.
+    own : str
+        What a case has a curve of: "site", or "site and period".
     """
 
     kind: str
@@ -48,6 +55,9 @@ class Parts(NamedTuple):
     next: tuple[float, float] | None
     last: tuple[str, Measured] | None
     pooled_error: Measured
+    changed: float = float("nan")
+    subgroups_off: Mapping[str, Measured] = MappingProxyType({})
+    own: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,8 +171,10 @@ def _parts(f: Facts) -> Parts | None:
     if f.periods is not None and f.populations is not None:
         row: Any = f.populations.loc["now"]
         ends = {end: float(row[f"observed_expected_{end}"]) for end in Measured._fields}
-        last = f.periods.labels[-1], Measured(**ends)
-    number = len(f.data.groups) if f.several is None else len(f.several.parts())
+        last = f.periods.levels["period"][-1], Measured(**ends)
+    number = len(f.data.groups)
+    if f.several is not None:
+        number = sum(len(f.several.levels[axis]) for axis in f.axes)
     return Parts(
         f.kind,
         number,
@@ -171,4 +183,7 @@ def _parts(f: Facts) -> Parts | None:
         f.next_events,
         last,
         measured(f.table.loc["tce"]),
+        f.prob_changed,
+        {label: measured(row) for label, row in f.subgroups_off.items()},
+        f.own,
     )

@@ -12,7 +12,6 @@ import numpy as np
 from bayescal.core.errors import check_choice
 from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table, chances, rows_of
 from bayescal.core.text import capitalised, chance, count, decimals, percent, shortened
-from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.functional import SECTIONS
 from bayescal.posterior.functionals import FUNCTIONALS, heading, main_functionals
 from bayescal.posterior.undefined import NOT_DEFINED
@@ -84,8 +83,12 @@ class Tables(Mapping[str, Table]):
             "populations": (f.several is not None, populations_table),
             "groups": (bool(f.data.groups), groups_table),
             "spread": (f.sites is not None, spread_table),
-            "levels": (f.crossed is not None, subgroups_table),
-            "combinations": (f.crossed is not None, partial(subgroups_table, of="cells")),
+            "levels": (any(len(p.levels) == 1 for p in f.subgroups), subgroups_table),
+            "combinations": (
+                any(len(p.levels) > 1 for p in f.subgroups),
+                partial(subgroups_table, of="cells"),
+            ),
+            "periods": (f.periods is not None and f.kind != "period", periods_table),
             "followed": (f.posterior.problem.of_times, followed_table),
             "benefit": (bool(f.thresholds), benefit_table),
             "lost": (bool(f.thresholds), lost_table),
@@ -333,7 +336,6 @@ def _alone(name: str, media: tuple[str, ...]) -> Column:
 
 def spread_table(f: Facts) -> Table:
     """How much the groups differ, by the same fit."""
-    assert f.sites is not None
     labels = {
         "shift": ("SD of the shift", "in log-odds"),
         "log_slope": ("SD of the log slope", ""),
@@ -341,7 +343,7 @@ def spread_table(f: Facts) -> Table:
     }
     rows = [
         Row(str(name), labels[str(name)][0], dict(row), hint=labels[str(name)][1])
-        for name, row in f.sites.heterogeneity.add_prefix("spread_").iterrows()
+        for name, row in f.spread.add_prefix("spread_").iterrows()
     ]
     column = measured("spread", "Median (95 % interval)", "{}_median")
     return Table("spread", f"How much the {f.kind}s differ", f"Between {f.kind}s", [column], rows)
@@ -351,7 +353,7 @@ def populations_table(f: Facts) -> Table:
     """Whom the results are true of."""
     assert f.populations is not None
     names = {
-        "these": (f"These {f.kind}s", f"the error against their own {f.kind}"),
+        "these": (f"These {f.kind}s", f"the error against their own {f.own}"),
         "pooled": ("The same, pooled", "against the curve of all"),
         "average": (f"Average {f.kind}", ""),
         "now": ("Last period", ""),
@@ -368,19 +370,28 @@ def populations_table(f: Facts) -> Table:
 
 def subgroups_table(f: Facts, of: str = "levels") -> Table:
     """The levels of each factor, or the combinations that occur, of one fit."""
-    assert f.crossed is not None
-    every = subgroups_of(f.crossed, of)
-    table = f.by_subgroup if of == "levels" else f.by_subgroup.iloc[-len(every) :]
     rows = [
         Row(f"{each.factor}: {each.level}", each.level, numbers, section=shortened(each.factor))
-        for each, numbers in zip(every, table.to_dict("records"), strict=False)
+        for each, numbers in zip(f.subgroups, f.by_subgroup.to_dict("records"), strict=True)
+        if (len(each.levels) > 1) == (of == "cells")
     ]
+    if of == "levels":
+        return _parts_table(f, "levels", "Levels of each factor", "Subgroup", rows)
+    return _parts_table(f, "combinations", "Combinations of levels", "Subgroup", rows)
+
+
+def periods_table(f: Facts) -> Table:
+    """The periods beside other roles, of one fit."""
+    rows = [Row(str(name), str(name), dict(row)) for name, row in f.by_period.iterrows()]
+    return _parts_table(f, "periods", "Periods", "Period", rows)
+
+
+def _parts_table(f: Facts, name: str, what: str, head: str, rows: list[Row]) -> Table:
     level = percent(f.ci_prob)
-    what = "Levels of each factor" if of == "levels" else "Combinations of levels"
     return Table(
-        "levels" if of == "levels" else "combinations",
+        name,
         f"{what}: estimates and {level} intervals of one fit",
-        "Subgroup",
+        head,
         (
             counts("cases", "Cases"),
             counts("events", "Events"),

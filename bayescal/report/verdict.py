@@ -214,10 +214,12 @@ def _spread_clause(s: Seen) -> str:
 
 
 def _leads(s: Seen) -> bool:
+    """Whether parts lead, or what has changed over time."""
+    return s.parts is not None and (_parts_lead(s, s.parts) or bool(_changed(s.parts)))
+
+
+def _parts_lead(s: Seen, parts: Parts) -> bool:
     """Whether parts differ, or are clearly off where the pooled O/E does not say so."""
-    parts = s.parts
-    if parts is None:
-        return False
     sides = {row.estimate > 1 for row in parts.off.values()}
     pooled = {"too low": {True}, "too high": {False}}.get(level_of(s), set())
     return parts.differ >= PROBABLY or bool(sides - pooled)
@@ -235,10 +237,9 @@ def _parts_first(s: Seen) -> list[str]:
     parts = s.parts
     assert parts is not None
     number, kinds = len(parts.off), f"{parts.kind}s"
-    if parts.last is not None and parts.differ >= PROBABLY:
-        label, ratio = parts.last
-        now = f"now, in {shortened(label, LONGEST_LABEL)}, O/E is {with_interval(ratio, 1)}"
-        return [f"The model has changed (P {chance(parts.differ)})", now]
+    changed = _changed(parts)
+    if changed and (parts.kind == "period" or not _parts_lead(s, parts)):
+        return changed
     if not number:
         first = f"The {parts.number} {kinds} differ (P {chance(parts.differ)})"
     else:
@@ -252,6 +253,16 @@ def _parts_first(s: Seen) -> list[str]:
     if named:
         return [first, f"{_events(*named[0])} events for 100 predicted"]
     return [first, _ratio(s)]
+
+
+def _changed(parts: Parts) -> list[str]:
+    """That curves have changed over time, and how they are now; nothing unless it is probable."""
+    changed = parts.differ if parts.kind == "period" else parts.changed
+    if parts.last is None or not changed >= PROBABLY:
+        return []
+    label, ratio = parts.last
+    now = f"now, in {shortened(label, LONGEST_LABEL)}, O/E is {with_interval(ratio, 1)}"
+    return [f"The model has changed (P {chance(changed)})", now]
 
 
 def _level_and_spread(s: Seen) -> list[str]:
@@ -326,13 +337,20 @@ def _of_parts(s: Seen) -> Iterator[str]:
     elif parts.differ < PROBABLY:
         yield (
             f"Whether the {parts.number} {parts.kind}s differ, these data cannot say "
-            f"(P {chance(parts.differ)})."
+            f"(P that they do {chance(parts.differ)})."
         )
+    if parts.subgroups_off:
+        named = "; ".join(
+            _events(*each) for each in list(parts.subgroups_off.items())[:MOST_NAMED_OFF]
+        )
+        yield f"Subgroups clearly off, in events for 100 predicted: {named}."
+    if parts.last is not None and parts.kind != "period":
+        yield from _over_time(s, parts)
     if _leads(s):
         together = [_ratio(s), *([] if s.slope is None else [_slope(s)])]
         yield (
             f"All together: {', '.join(together)}; in these, errors of {parts.kind}s cancel. "
-            f"Against their own {parts.kind} risks are {_size(s)}; against the curve of all, "
+            f"Against their own {parts.own} risks are {_size(s)}; against the curve of all, "
             f"{_off_by(parts.pooled_error, parts.pooled_error.lower <= 0)}."
         )
     if parts.next is not None and not _leads(s):
@@ -340,6 +358,21 @@ def _of_parts(s: Seen) -> Iterator[str]:
         yield (
             f"In the next {parts.kind} expect {low:.0f} to {high:.0f} events for 100 predicted "
             f"({percent(s.ci_prob)})."
+        )
+
+
+def _over_time(s: Seen, parts: Parts) -> Iterator[str]:
+    """Whether curves have changed over time, beside the parts that lead."""
+    changed = _changed(parts)
+    if changed:
+        if _parts_first(s) != changed:
+            yield f"{'; '.join(changed)}."
+    elif parts.changed <= ALIKE:
+        yield f"Over time nothing has changed (P {chance(1 - parts.changed)})."
+    elif parts.changed < PROBABLY:
+        yield (
+            "Whether anything has changed over time, these data cannot say "
+            f"(P {chance(parts.changed)})."
         )
 
 

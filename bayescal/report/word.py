@@ -31,9 +31,9 @@ FIGURE_WIDTH, FIGURE_HEIGHT = 4.9, 4.3
 """The most that a figure takes, so that answer, figure and table fit on two pages."""
 POINTS, SMALLEST = 9.0, 7.0
 """Of the text in tables, and the least where they are wide."""
-CHARACTER, PADDING = 0.53, 0.17
-"""Width of a digit or letter in its size of type (Calibri: .51), and of a cell's margins in inches.
-"""
+CHARACTER, PADDING = 0.6, 0.17
+"""Width of a digit or letter in its size of type (Calibri: .51; of the fonts that replace it up to
+.6), and of a cell's margins in inches."""
 FEWEST_CHARACTERS = 12
 """Of a column of words, however wide the others are."""
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -150,14 +150,14 @@ class _Written:
         made.style, made.autofit = "Table Grid", False
         for column, width in zip(made.columns, widths, strict=True):
             column.width = Pt(72 * width)
-        for row, cells in zip(made.rows, [shown.heads, *rows], strict=True):
+        for number, (row, cells) in enumerate(zip(made.rows, [shown.heads, *rows], strict=True)):
             _mark(row, "w:cantSplit")
             if len(cells) == 1 < len(widths):
                 row.cells[0].merge(row.cells[-1])
             for at, text in enumerate(cells):
                 row.cells[at].width = Pt(72 * (sum(widths) if len(cells) == 1 else widths[at]))
                 is_number = at > 0 and at not in shown.words
-                strong = row is made.rows[0] or len(cells) == 1
+                strong = number == 0 or len(cells) == 1
                 self._fill(row.cells[at], text, points, is_number=is_number, strong=strong)
         _mark(made.rows[0], "w:tblHeader")
         _mark_first(made)
@@ -219,7 +219,9 @@ def fitted(
         if at == 0 or at in words:
             needs.append(max(longest, len(head), 1))
         else:
-            needs.append(max(longest, *map(len, head.split()), 1))
+            needs.append(
+                max(longest, *(len(word) + 1 for word in head.split()), 1)
+            )  # they are bold
     free = [at for at in range(len(heads)) if at == 0 or at in words]
     points = POINTS
     while True:

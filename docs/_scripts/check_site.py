@@ -1,24 +1,39 @@
 """Check a built site: `python docs/_scripts/check_site.py docs/_build/html`.
 
 Every internal link leads to a page and to an anchor that exist, no page weighs more than 500 kB
-with its pictures, and the search knows every public name.
+with its pictures, the search knows every public name, and what people search first is among its
+first three hits. The last is asked of the page itself, in Chromium, and left out where there is
+none.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
+import re
+import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import bayescal
+from report_screens import chromium
 
 HEAVIEST = 500_000
 PICTURES = {".png", ".svg", ".jpg", ".gif"}
 MADE_BY_THE_BUILDER = ("_static/", "genindex", "search.html")
 """Parts of the theme, the index and the search."""
+SEARCHES = {
+    "LLM": "how-to/language-model.html",
+    "hospital": "how-to/sites.html",
+    "multiclass": "how-to/multiclass.html",
+    "drift": "how-to/drift.html",
+    "sample size": "how-to/plan.html",
+    "calibration slope": "explanation/glossary.html",
+    "word report": "how-to/report.html",
+}
+"""The page that a search should find. A page says by `{index}` what it is searched as."""
 
 
 class Page(HTMLParser):
@@ -74,6 +89,24 @@ def not_searchable(site: Path, names: list[str]) -> list[str]:
     return [f"the search does not know {name}" for name in names if name not in known]
 
 
+def hits(results: str) -> list[str]:
+    """Pages in the results of a search, best first."""
+    return re.findall(r'<li class="kind-\w+"><a href="([^"?#]+)', results)
+
+
+def not_found(site: Path, browser: str) -> list[str]:
+    """Searches whose page is not among the first three hits."""
+    lines = []
+    for query, page in SEARCHES.items():
+        address = f"{(site / 'search.html').as_uri()}?q={quote(query)}"
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu"]
+        command += ["--virtual-time-budget=20000", "--dump-dom", address]
+        results = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        if page not in (first := hits(results)[:3]):
+            lines.append(f"a search for {query!r} finds {first}, not {page}")
+    return lines
+
+
 def main() -> None:
     """Print what is wrong, and end with status 1 if anything is."""
     site = Path(sys.argv[1]).resolve()
@@ -83,6 +116,8 @@ def main() -> None:
         if not name.startswith("_") and not inspect.ismodule(getattr(bayescal, name))
     ]
     lines = wrong(site) + not_searchable(site, names)
+    if browser := chromium():
+        lines += not_found(site, browser)
     if lines:
         sys.exit("\n".join(lines))
     print(f"{len(list(site.rglob('*.html')))} pages: every link leads somewhere, none is too heavy")

@@ -1,7 +1,7 @@
 """Pictures of the report on many data, to look at: `python report_screens.py FOLDER [NAME ...]`.
 
 For each data set the page, and pictures of it on a desktop, on a phone, in the dark, in full and
-printed. They need Chromium. The pictures of the pages themselves are made by make_figures.py.
+printed. They need Chromium.
 """
 
 from __future__ import annotations

@@ -187,7 +187,6 @@ def refused(path, match, **options):
         ({"p": np.nan}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
         ({"p": None}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
         ({"y": 2}, r"column 'y': 2 is neither 0 nor 1 on AT"),
-        ({"y": None}, r"the first on AT \(column 'y'\)"),
         ({"w": -1}, r"column 'w': -1 is not a finite, non-negative number on AT"),
         ({"site": None}, r"the first on AT \(column 'site'\)"),
     ],
@@ -202,6 +201,15 @@ def test_a_bad_value_is_named_with_its_file_and_row(tmp_path, columns, change, r
     refused(tmp_path, told, **options)
     monkeypatch.setattr("bayescal.data.files.BATCH_ROWS", 200)
     refused(tmp_path, told, **options)
+
+
+def test_cases_without_an_outcome_are_kept(tmp_path, columns, monkeypatch):
+    write(tmp_path / "a.parquet", columns)
+    write(tmp_path / "b.parquet", columns | {"y": [None, *columns["y"].tolist()[1:]]})
+    monkeypatch.setattr("bayescal.data.files.BATCH_ROWS", 200)
+    data = bc.read(tmp_path, **NAMES)
+    assert (data.n, data.unknown.n) == (2 * N - 1, 1)
+    assert data.unknown.score.tolist() == [columns["p"][0]]
 
 
 def test_scores_that_are_no_numbers(tmp_path, columns):

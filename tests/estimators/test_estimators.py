@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bayescal import estimators, simulate
@@ -49,14 +48,3 @@ def test_value_lies_in_its_span(name: str) -> None:
     for truth in ("clinical-middle-overconfident", "clinical-middle-calibrated"):
         value = entry.function(*simulate.sample(truth, 300, random_state=3))
         assert entry.span[0] - 1e-9 <= value <= entry.span[1] + 1e-9
-
-
-@pytest.mark.parametrize("name", [name for name, entry in ESTIMATORS.items() if entry.tie_safe])
-def test_order_of_the_cases_does_not_matter(name: str) -> None:
-    function = ESTIMATORS[name].function
-    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 200, random_state=5)
-    y_prob = np.round(y_prob, 1)
-    order = np.random.default_rng(1).permutation(y_true.size)
-    assert function(y_true[order], y_prob[order]) == pytest.approx(
-        function(y_true, y_prob), rel=1e-9, abs=1e-12
-    )

@@ -42,7 +42,10 @@ SIGNS = {
 def test_the_sign_of_each_map_is_named(patients, name) -> None:
     y, s = patients
     fitted = FITTED[name].fit(s, y)
-    assert SIGNS[name] in str(double_use(as_paired(Given(y, s), fitted.transform(s))))
+    after = fitted.transform(s)
+    assert SIGNS[name] in str(double_use(as_paired(Given(y, s), after)))
+    if name not in ("histogram", "isotonic"):  # rounding as a file might
+        assert double_use(as_paired(Given(y, s), np.round(after, 7)))
     y_new, s_new = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=2)
     assert double_use(as_paired(Given(y_new, s_new), fitted.transform(s_new))) is None
 
@@ -70,23 +73,8 @@ def test_a_gain_of_patients_that_were_fitted_to_warns(patients) -> None:
     with pytest.warns(UserWarning, match="fitted to these patients: the score equations"):
         gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
     assert gain.in_sample
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FITTED)
-@pytest.mark.parametrize("truth", ["clinical-middle-calibrated", "clinical-middle-overconfident"])
-def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
-    y, s = bc.simulate.sample(truth, 400, random_state=5)
-    after = FITTED[name].fit(s, y).transform(s)
-    with pytest.warns(UserWarning, match="fitted to these patients") as warned:
-        gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
-    assert len(warned) == 1
-    assert gain.in_sample
-    assert gain.summary().attrs["in_sample"]
     for text in (gain.evidence, repr(gain), gain.summary().attrs["evidence"]):
         assert "in-sample (detected: " in " ".join(text.split()).lower()
-    if "istogram" not in name and "isotonic" not in name:  # rounding as a file might
-        assert double_use(as_paired(Given(y, s), np.round(after, 7)))
 
 
 @pytest.mark.slow

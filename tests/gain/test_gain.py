@@ -32,16 +32,7 @@ def actual(patients):
     return bc.recalibration_gain(y, s, mapped(s), thresholds=(0.1, 0.3), random_state=1)
 
 
-# One draw, by hand
-
-
 # The posterior
-
-
-def test_equal_predictions_gain_exactly_nothing(patients) -> None:
-    y, s = patients
-    table = bc.recalibration_gain(y, s, s, thresholds=(0.2,), random_state=0).summary(parts=True)
-    assert (table[["mean", "lower", "upper", "prob_improved"]] == 0).all(axis=None)
 
 
 @pytest.mark.slow
@@ -58,18 +49,6 @@ def test_swapping_before_and_after_swaps_the_sign_of_paired_gains(patients) -> N
         assert there[one]["tce"] == pytest.approx(-back[other]["tce"], abs=2e-3)
         scores = there.index.drop("tce")
         np.testing.assert_allclose(there[one][scores], -back[other][scores], rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.slow
-def test_paired_scores_are_those_of_the_bayesian_bootstrap(patients) -> None:
-    """Its mean is the observed gain, its variance that over n + 1 (Rubin, 1981)."""
-    y, s = patients
-    t = mapped(s)
-    gain = bc.recalibration_gain(y, s, t, route="paired", draws=4000, random_state=0)
-    each = (s - y) ** 2 - (t - y) ** 2
-    draws = gain.draws["brier"].to_numpy()
-    assert draws.mean() == pytest.approx(each.mean(), abs=4 * draws.std() / np.sqrt(4000))
-    assert draws.std() == pytest.approx(each.std() / np.sqrt(each.size + 1), rel=0.06)
 
 
 @pytest.mark.slow
@@ -106,36 +85,6 @@ def test_expected_gain_of_the_posterior_of_others(shared_data) -> None:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("route", ["curve", "paired"])
-@pytest.mark.parametrize(
-    ("truth", "change"),
-    [
-        ("clinical-middle-calibrated", mapped),
-        ("clinical-middle-calibrated", lambda s: expit(logit(s) + 0.02)),
-        ("clinical-middle-overconfident", mapped),
-        ("clinical-middle-overconfident", lambda s: np.clip(np.round(s, 1), 0.02, 0.98)),
-    ],
-)
-def test_an_interval_contains_its_estimate_and_its_draws(truth, change, route) -> None:
-    """At every level, whatever is calibrated; and narrower levels lie inside wider ones."""
-    y, s = bc.simulate.sample(truth, 250, random_state=3)
-    gain = bc.recalibration_gain(y, s, change(s), route=route, draws=400, random_state=0)
-    draws, before = gain.draws, None
-    for level in (0.5, 0.8, 0.95, 0.99):
-        tail = (1 - level) / 2
-        for name, row in gain.summary(level, parts=True).iterrows():
-            plain = np.quantile(draws[name], [tail, 1 - tail])
-            assert row["lower"] <= plain[0] + 1e-12
-            assert row["upper"] >= plain[1] - 1e-12
-            # A mean of skewed draws need not lie in the middle half or four fifths of them.
-            assert level < 0.95 or row["lower"] <= row["estimate"] <= row["upper"]
-            assert row["lower"] <= row["median"] <= row["upper"]
-        lower, upper = gain.interval("tce", level)
-        assert before is None or (lower <= before[0] and before[1] <= upper)
-        before = lower, upper
-
-
 def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
     """Calibrated before, and hardly changed: nearly certain, and still not a point."""
     y, s = bc.simulate.sample("clinical-middle-calibrated", 3000, random_state=2)
@@ -168,43 +117,10 @@ def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route
 
 # Double use
 
-FITTED = {
-    "logistic": bc.recalibrate.LogisticRecalibrator(),
-    "intercept": bc.recalibrate.InterceptRecalibrator(),
-    "temperature": bc.recalibrate.TemperatureRecalibrator(),
-    "beta": bc.recalibrate.BetaRecalibrator(),
-    "isotonic": bc.recalibrate.IsotonicRecalibrator(),
-    "histogram": bc.recalibrate.HistogramRecalibrator(),
-}
-
-
-class Sklearn:
-    """An estimator of scikit-learn on the log-odds, or on the scores."""
-
-    def __init__(self, estimator) -> None:
-        self.estimator = estimator
-
-    def fit(self, score, outcome):
-        self.estimator.fit(self._features(score), outcome)
-        return self
-
-    def transform(self, score):
-        features = self._features(score)
-        if hasattr(self.estimator, "predict_proba"):
-            return self.estimator.predict_proba(features)[:, 1]
-        return self.estimator.predict(features)
-
-    def _features(self, score):
-        return logit(score)[:, None] if hasattr(self.estimator, "predict_proba") else score
-
-
-FITTED["scikit-learn, logistic"] = Sklearn(LogisticRegression(C=np.inf))
-FITTED["scikit-learn, isotonic"] = Sklearn(IsotonicRegression(out_of_bounds="clip"))
-
 
 def test_a_stated_double_use_needs_no_warning(patients) -> None:
     y, s = patients
-    after = FITTED["logistic"].fit(s, y).transform(s)
+    after = bc.recalibrate.LogisticRecalibrator().fit(s, y).transform(s)
     gain = bc.recalibration_gain(y, s, after, in_sample=True, draws=200, random_state=0)
     assert "detected: the score equations of a logistic map hold exactly" in gain.evidence
 
@@ -298,18 +214,6 @@ def test_in_sample_gains_say_so(patients, actual) -> None:
     assert "assumed to be fitted to other patients" in repr(actual)
 
 
-@pytest.mark.slow
-def test_scores_of_0_and_1_that_no_outcome_contradicts_give_finite_gains() -> None:
-    y = np.array([0, 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 1] * 4)
-    s = np.array([0, 1, 1, 1, 0.8, 0.3, 0.6, 0.9, 0.2, 0.1, 0.7, 0.4] * 4)
-    for route in ("curve", "paired"):
-        gain = bc.recalibration_gain(y, s, 0.5 * s + 0.25, route=route, random_state=0)
-        assert np.isfinite(gain.summary(parts=True)).all(axis=None)
-        back = bc.recalibration_gain(y, 0.5 * s + 0.25, s, route=route, random_state=0)
-        assert np.isfinite(back.summary(parts=True)).all(axis=None)
-        assert back.prob_above(0, "log_score") > gain.prob_above(0, "log_score")
-
-
 # What it says
 
 
@@ -353,26 +257,6 @@ def test_unknown_measures_are_named(actual) -> None:
 
 
 # Recommending
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("truth", "n", "choices"),
-    [
-        ("clinical-middle-calibrated", 500, {"identity"}),
-        ("clinical-high-shifted", 1000, {"intercept", "logistic"}),  # the second holds the first
-        ("clinical-middle-underconfident", 1500, {"logistic"}),
-        ("D5", 500, {"intercept", "logistic", "beta", "spline"}),
-    ],
-)
-def test_recommend(truth, n, choices) -> None:
-    y, s = bc.simulate.sample(truth, n, random_state=4)
-    actual = bc.recommend(y, s, random_state=0)
-    assert actual.choice in choices
-    assert actual.table.loc["identity", "brier_gain"] == 0
-    if actual.choice != "identity":
-        assert actual.table.loc[actual.choice, "prob_better"] >= 0.7
-    assert ("No update is" in str(actual)) == (actual.choice == "identity")
 
 
 # Cross-fitting
@@ -511,13 +395,6 @@ def test_a_table_is_cross_fitted_by_its_cases(patients) -> None:
     of_cases = bc.recalibration_gain(outcome, score, crossed, draws=200, random_state=1)
     pd.testing.assert_frame_equal(of_table.summary(), of_cases.summary())
     assert "cross-fitted, 2 repeats" in of_table.evidence
-
-
-def test_a_classifier_of_scikit_learn_is_cross_fitted_too(patients) -> None:
-    y, s = patients
-    crossed = bc.cross_fit(y, s, LogisticRegression(), n_folds=3, n_repeats=1, random_state=0)
-    assert crossed.shape == (1, y.size)
-    assert np.corrcoef(crossed[0], s)[0, 1] > 0.9
 
 
 def test_tables_say_what_they_cannot_give(patients) -> None:

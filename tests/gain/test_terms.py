@@ -66,6 +66,7 @@ def test_summary(actual) -> None:
     names = ["tce", "brier", "log_score", "net_benefit@0.1", "net_benefit@0.3"]
     assert list(table.index) == names
     assert table.attrs["ci_prob"] == 0.95
+    assert table["estimate"].between(table["lower"], table["upper"]).all()
     assert table.loc["brier", "prob_improved"] == actual.prob_improved
     assert set(PARTS) < set(actual.summary(parts=True).index)
     narrow = actual.summary(0.5)

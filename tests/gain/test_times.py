@@ -245,14 +245,3 @@ def test_hospitals_have_gains_and_recommendations_of_times(seen):
     advice = bc.recommend(data, **FAST)
     assert advice.choice is not None
     assert np.isfinite(advice.by_curve()[["gain", "prob_better"]]).all(axis=None)
-
-
-@pytest.mark.slow
-def test_recommend_and_assess_say_the_same_of_the_same_times_and_seed():
-    rng = np.random.default_rng(6)
-    risk = 1 / (1 + np.exp(-rng.normal(-1, 1.1, 300)))
-    event = -5 * rng.exponential(1, 300) / np.log1p(-0.8 * risk)
-    left = np.minimum(rng.exponential(6, 300), 10)
-    cases = (bc.Survival(np.minimum(event, left), event <= left), risk)
-    how = {"horizon": 5, "draws": 400, "random_state": 3}
-    assert str(bc.recommend(*cases, **how)) == str(bc.assess(*cases, **how).recommendation)

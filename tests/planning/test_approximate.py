@@ -25,11 +25,10 @@ def simulated(request):
 @pytest.mark.parametrize("family", ["logistic", "beta"])
 def test_its_widths_are_those_of_the_posterior(simulated, family) -> None:
     setting, trials, hits = simulated
-    quick = NormalPosterior.of(setting, trials, trials, hits, CURVES[family], PRESETS["neutral"])
+    quick = NormalPosterior.of(setting, trials, hits, CURVES[family], PRESETS["neutral"])
     ratio = {name: [] for name in LINEAR}
     for k in range(setting.size):
-        table = setting.table(k, trials[k], hits[k])
-        post = bc.fit(table, curve=family, engine="importance", random_state=k)
+        post = bc.fit(setting.study(3000, 1, k), curve=family, engine="importance", random_state=k)
         for name, values in ratio.items():
             lower, upper = post.interval(name)
             values.append((upper - lower) / quick.widths(name, HALF)[k])

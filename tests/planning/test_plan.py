@@ -13,7 +13,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.planning.analysis import Analysis
 from bayescal.planning.search import Goal, Search
-from bayescal.planning.setting import as_truth
+from bayescal.planning.setting import as_truth, stream
 from bayescal.posterior.intervals import verdict_of
 
 SCORES = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
@@ -129,7 +129,7 @@ def test_the_table_says_what_was_simulated() -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_is_repeated_and_its_studies_are_used_again(tmp_path) -> None:
+def test_a_plan_is_the_same_in_one_process_and_in_two() -> None:
     options = {
         "truth": "clinical-middle-overconfident", "n_simulations": 50, "draws": 400,
         "analysis": "curve", "random_state": 1, "n_jobs": 1,
@@ -139,17 +139,11 @@ def test_a_plan_is_repeated_and_its_studies_are_used_again(tmp_path) -> None:
     def progress(done: int, total: int) -> None:
         heard.append((done, total))
 
-    first = bc.plan(width=0.12, progress=progress, resume=tmp_path, **options)
-    assert heard
-    assert bc.plan(width=0.12, **options | {"n_jobs": 2}).n == first.n
-    heard.clear()
-    again = bc.plan(width=0.12, progress=progress, resume=first, **options)
-    assert not heard
+    first = bc.plan(width=0.12, progress=progress, **options)
+    assert heard[-1][0] == heard[-1][1]
+    again = bc.plan(width=0.12, **options | {"n_jobs": 2})
     assert (again.n, again.monte_carlo_error) == (first.n, first.monte_carlo_error)
-    from_folder = bc.plan(width=0.12, resume=tmp_path, **options)
-    assert from_folder.n == first.n
-    wider = bc.plan(width=0.16, resume=first, **options)
-    assert wider.n < first.n
+    assert bc.plan(width=0.16, **options).n < first.n
 
 
 @pytest.mark.slow
@@ -161,7 +155,7 @@ def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
     result = bc.plan(**options)
     assert 150 < result.n < 1200
     assert "miscalibrated (TCE above 0.02)" in result.protocol()
-    assert bc.plan(**options | {"assurance": 0.5, "resume": result}).n < result.n
+    assert bc.plan(**options | {"assurance": 0.5}).n < result.n
 
 
 @pytest.mark.slow
@@ -258,7 +252,6 @@ def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
         ({"width": 0.3, "scores": [0.3, 0.3]}, "scores are all 0.3"),
         ({"width": 0.3, "scores": "scores.csv"}, "scores"),
         ({"width": 0.3, "n_simulations": 10}, "n_simulations"),
-        ({"width": 0.3, "resume": 3}, "resume"),
         ({"width": 0.3, "update": np.sqrt}, "update"),
         ({"width": 0.01, "of": "gain", "update": lambda p: p}, "update leaves"),
         ({"width": 0.3, "n_jobs": 0}, "n_jobs"),
@@ -320,3 +313,8 @@ def test_periods_are_planned_for_the_next_and_factors_one_at_a_time() -> None:
     with pytest.raises(InputError, match="truth is a posterior of sex and age"):
         as_truth(crossed)
     assert as_truth(crossed.at(sex="F"))._title == "sex F"
+
+
+def test_streams_differ_by_label_and_by_its_kind() -> None:
+    first = {stream(0, *labels).random() for labels in (("a", 1), ("a", "1"), ("a1",))}
+    assert len(first) == 3

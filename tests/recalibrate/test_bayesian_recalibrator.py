@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from typing import Any
 
@@ -110,14 +109,6 @@ def test_a_strong_prior_leaves_the_scores_alone() -> None:
     fitted = BayesianRecalibrator("beta", prior=none, random_state=0).fit(scores, outcomes)
     np.testing.assert_allclose(fitted.transform(GRID[1:-1]), GRID[1:-1], atol=1e-5)
     assert isinstance(fitted.posterior_.problem.prior, Prior)
-
-
-@pytest.mark.slow
-def test_much_data_speak_for_themselves() -> None:
-    truth = simulate.truth("D5")
-    y_true, y_prob = truth.sample(50_000, random_state=1)
-    actual = BayesianRecalibrator(random_state=0).fit(y_prob, y_true).transform(y_prob)
-    assert np.abs(actual - truth.curve(y_prob)).mean() < 0.01
 
 
 # Draws and intervals
@@ -327,17 +318,6 @@ def test_the_seed_decides() -> None:
     np.testing.assert_array_equal(fitted.transform(GRID), fitted.transform(GRID))
     generator = np.random.default_rng(1)
     assert BayesianRecalibrator(random_state=generator).fit(scores, outcomes).transform([0.5]) > 0
-
-
-@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
-def test_copies_and_pickles_keep_the_posterior(mode: str) -> None:
-    proba, labels = three_classes()
-    fitted = BayesianRecalibrator(draws=200, mode=mode, random_state=0).fit(proba, labels)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.predict_draws(proba), fitted.predict_draws(proba))
-    np.testing.assert_array_equal(
-        clone(fitted).fit(proba, labels).predict_draws(proba), again.predict_draws(proba)
-    )
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from scipy.optimize import brentq, minimize
 from scipy.special import betaln, expit, log_expit, logit
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
-from sklearn.tree import DecisionTreeRegressor
 
 from bayescal import CalibrationData, recalibrate, simulate
 from bayescal.errors import InputError, SeparationError
@@ -355,31 +354,6 @@ def test_monotone_is_logistic_when_the_penalty_is_large() -> None:
 # Trees
 
 
-@pytest.mark.parametrize("n_folds", [5, 10])
-def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would(n_folds: int) -> None:
-    scores, outcomes = data("D4", 400, seed=4)
-    order = np.lexsort((outcomes, scores))
-    s, y = scores[order], outcomes[order].astype(float)
-    index = np.unique(s, return_inverse=True)[1][:, None].astype(float)
-    options: dict[str, Any] = {"min_samples_leaf": 5, "max_leaf_nodes": 64, "random_state": 0}
-    path = DecisionTreeRegressor(**options).fit(index, y).cost_complexity_pruning_path(index, y)
-    alphas = np.unique(np.maximum(path.ccp_alphas, 0))
-    between = np.append(np.sqrt(alphas[:-1] * alphas[1:]), 1.0)
-    lost = np.zeros(between.size)
-    for fold in range(n_folds):
-        left_out = np.arange(400) % n_folds == fold
-        for j, alpha in enumerate(between):
-            tree = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(
-                index[~left_out], y[~left_out]
-            )
-            lost[j] += np.sum((tree.predict(index[left_out]) - y[left_out]) ** 2)
-    alpha = between[np.flatnonzero(lost < lost.min() + 1e-9)[-1]]
-    best = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(index, y)
-    actual = DecisionTreeRecalibrator(n_folds=n_folds).fit(scores, outcomes)
-    assert 1 < actual.levels_.size < 64
-    np.testing.assert_allclose(actual.transform(s), best.predict(index))
-
-
 def test_calibration_tree_of_one_leaf_is_logistic() -> None:
     scores, outcomes = data(n=400)
     tree = ProbabilityCalibrationTreeRecalibrator(max_leaves=1, shrinkage=0).fit(scores, outcomes)
@@ -411,18 +385,6 @@ def test_calibration_tree_prunes_features_that_say_nothing() -> None:
     scores = rng.uniform(0.2, 0.8, 1000)
     outcomes, X = rng.random(1000) < scores, rng.normal(size=(1000, 3))
     assert ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, features=X).n_leaves_ <= 2
-
-
-def test_calibration_tree_wants_the_features_it_was_fitted_to() -> None:
-    scores, outcomes = data(n=60)
-    X = np.arange(120.0).reshape(60, 2)
-    tree = ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, features=X)
-    with pytest.raises(InputError, match=r"features has 0 columns, but .* was fitted to 2"):
-        tree.transform(scores)
-    with pytest.raises(InputError, match="features has 59 observations but X has 60"):
-        tree.predict(scores, X[1:])
-    with pytest.raises(InputError, match="features has 59 observations"):
-        tree.fit(scores, outcomes, features=X[1:])
 
 
 # What holds for all
@@ -490,19 +452,6 @@ def test_the_scale_of_sampling_weights_does_not_matter(recalibrator: Any) -> Non
     actual = recalibrator.fit(scores, outcomes, weight).transform(GRID)
     scaled = recalibrator.fit(scores, outcomes, 7.3 * weight).transform(GRID)
     np.testing.assert_allclose(scaled, actual, rtol=1e-6, atol=1e-8)
-
-
-def test_calibration_tree_with_features_takes_weights_and_any_order() -> None:
-    rng = np.random.default_rng(8)
-    scores, outcomes = data()
-    X = rng.normal(size=(300, 2)).round(1)
-    weight, order = rng.integers(0, 4, 300), rng.permutation(300)
-    tree = ProbabilityCalibrationTreeRecalibrator(min_cases=5)
-    weighted = tree.fit(scores, outcomes, weight, features=X).transform(scores, X)
-    s, y, features = (np.repeat(part, weight, axis=0) for part in (scores, outcomes, X))
-    np.testing.assert_allclose(tree.fit(s, y, features=features).transform(scores, X), weighted)
-    tree.fit(scores[order], outcomes[order], weight[order], features=X[order])
-    np.testing.assert_allclose(tree.transform(scores, X), weighted)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import log_softmax, softmax
 
-from bayescal import recalibrate, simulate
+from bayescal import simulate
 from bayescal.errors import InputError, SeparationError
 from bayescal.recalibrate import (
     BayesianRecalibrator,
@@ -86,14 +86,6 @@ def test_vector_scaling_is_level_at_its_maximum(n: int, k: int) -> None:
     assert fitted.biases_.sum() == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize(("n", "k"), [(800, 6), (40_000, 3)])
-def test_vector_scaling_takes_back_what_was_added_to_a_class(n: int, k: int) -> None:
-    proba, labels = overconfident(n, k)
-    proba[:, 0] *= 3
-    fitted = VectorScalingRecalibrator().fit(proba / proba.sum(axis=1, keepdims=True), labels)
-    assert fitted.biases_.argmin() == 0
-
-
 def test_vector_scaling_agrees_with_a_general_optimiser() -> None:
     proba, labels = overconfident(300, 3)
     z = np.log(proba)
@@ -148,45 +140,6 @@ def test_no_other_mixture_is_likelier(k: int, share: float, seed: int) -> None:
         assert ratio <= 1 + 1e-9
         if its_weight > 1e-6:
             assert ratio == pytest.approx(1, abs=1e-9)
-
-
-def test_ensemble_finds_the_share_of_wrong_labels() -> None:
-    rng = np.random.default_rng(2)
-    truth = softmax(2 * rng.normal(size=(20_000, 5)), axis=1)
-    labels = draw_labels(truth, rng)
-    labels = np.where(rng.random(20_000) < 0.2, rng.integers(0, 5, 20_000), labels)
-    fitted = EnsembleTemperatureRecalibrator().fit(truth, labels)
-    expected = 0.8 * truth + 0.2 / 5
-    assert np.abs(fitted.predict_proba(truth) - expected).mean() < 0.01
-    assert fitted.weights_[2] > 0.1
-
-
-def penalised(fitted: MonotoneRecalibrator, slopes: Any, proba: Any, labels: Any) -> float:
-    """What the monotone map maximises, integrated on a fine grid, at other slopes."""
-    knots = fitted.knots_
-    fine = np.linspace(knots[0], knots[-1], 40_001)
-    slope = np.interp((fine[1:] + fine[:-1]) / 2, knots, slopes)
-    curve = np.concatenate([[0], np.cumsum(slope * np.diff(fine))])
-    eta = np.interp(np.log(proba), fine, curve)
-    rough = fitted.penalty * np.sum(np.diff(slopes) ** 2)
-    pull = 0.01 * np.mean((slopes - 1) ** 2)
-    return float(
-        np.sum(log_softmax(eta, axis=1)[np.arange(labels.size), labels]) - (rough + pull) / 2
-    )
-
-
-@pytest.mark.parametrize("penalty", [0, 0.1, 10])
-def test_monotone_is_the_maximum_of_its_definition(penalty: float) -> None:
-    proba, labels = overconfident(400, 5)
-    fitted = MonotoneRecalibrator(penalty=penalty).fit(proba, labels)
-    assert (fitted.slopes_ >= 0).all()
-    assert fitted.knots_[[0, -1]] == pytest.approx(np.log([proba.min(), proba.max()]))
-    highest = penalised(fitted, fitted.slopes_, proba, labels)
-    rng = np.random.default_rng(0)
-    for size in (1e-2, 0.1):
-        for _ in range(20):
-            other = np.maximum(fitted.slopes_ + size * rng.normal(size=8), 0)
-            assert penalised(fitted, other, proba, labels) < highest + 1e-6
 
 
 def test_monotone_is_temperature_when_the_penalty_is_large() -> None:
@@ -326,7 +279,3 @@ def test_refuses_other_columns(recalibrator: Any) -> None:
         fitted.predict_proba([[0.2, 0.3, 0.5]])
     with pytest.raises(InputError, match=r"sums to 0\.5"):
         fitted.predict_proba([[0.1, 0.1, 0.1, 0.2]])
-
-
-def test_the_public_names() -> None:
-    assert {type(recalibrator).__name__ for recalibrator in EVERY} <= set(dir(recalibrate))

@@ -101,34 +101,11 @@ def test_noise_repeats_with_its_seed_and_moves_without() -> None:
     assert (generator.transform(scores) != generator.transform(scores)).any()
 
 
-def test_order_and_counts_of_the_cases_fitted_do_not_matter() -> None:
-    scores, outcomes = drawn()
-    known = SmoothRecalibrator(random_state=1).fit(scores, outcomes)
-    order = np.random.default_rng(1).permutation(scores.size)
-    moved = SmoothRecalibrator(random_state=1).fit(scores[order], outcomes[order])
-    np.testing.assert_allclose(moved.transform(scores), known.transform(scores), rtol=1e-6)
-    counts = np.random.default_rng(2).integers(1, 4, scores.size)
-    weighed = SmoothRecalibrator(random_state=1).fit(scores, outcomes, counts)
-    repeated = SmoothRecalibrator(random_state=1).fit(
-        np.repeat(scores, counts), np.repeat(outcomes, counts)
-    )
-    np.testing.assert_allclose(weighed.transform(scores), repeated.transform(scores), rtol=1e-6)
-
-
 def test_scores_that_are_calibrated_hardly_move() -> None:
     scores, outcomes = np.repeat([0.25, 0.75], 8), np.array([0, 0, 0, 1] * 2 + [1, 1, 1, 0] * 2)
     fitted = SmoothRecalibrator(random_state=1).fit(scores, outcomes)
     assert fitted.bandwidth_ == 0.001
     np.testing.assert_allclose(fitted.transform(scores), scores, atol=1e-12)
-
-
-def test_of_several_classes_rows_sum_to_one() -> None:
-    rng = np.random.default_rng(4)
-    proba = rng.dirichlet(np.ones(3), 200)
-    labels = (rng.random((200, 1)) > proba.cumsum(axis=1)).sum(axis=1)
-    values = SmoothRecalibrator(random_state=1).fit(proba, labels).predict_proba(proba)
-    np.testing.assert_allclose(values.sum(axis=1), 1)
-    assert (values > 0).all()
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,19 @@ def record() -> dict[str, Any]:
     return dict(json.loads(json.dumps(a.to_dict())))
 
 
+def test_missing_outcomes_are_in_the_record(tmp_path) -> None:
+    y, s = bc.simulate.sample("calibrated", 300, random_state=1)
+    known = np.where(np.arange(300) % 10 > 0, y, np.nan)
+    a = bc.assess(known, s, limit=0.03, draws=400, random_state=1)
+    told = read(tmp_path, json.dumps(a.to_dict()))["missing_outcomes"]
+    assert sum(fifth["cases"] for fifth in told["missing"]) == 300
+    assert sum(fifth["known"] for fifth in told["missing"]) == 270
+    at_random = {row["functional"]: row for row in told["sensitivity"] if row["delta"] == 0}
+    everyone = bc.fit_known(known, s, draws=400, random_state=1).posterior
+    assert np.isclose(at_random["tce"]["mean"], everyone.tce().mean(), rtol=0.2)
+    assert told["delta_to_change"]["lower"] < 0 < told["delta_to_change"]["upper"]
+
+
 def read(tmp_path, text: str) -> Any:
     file = tmp_path / "record.json"
     file.write_text(text)

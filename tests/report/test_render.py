@@ -176,6 +176,15 @@ def test_in_word_no_row_is_split_no_number_broken_and_the_appendix_is_behind(
     assert sum(widths[:2]) <= width - 2 * margin + 1
 
 
+def test_heads_in_word_are_bold_and_may_break_between_words(page, tmp_path) -> None:
+    docx = pytest.importorskip("docx")
+    render.write_word(page, tmp_path / "page.docx")
+    for table in docx.Document(str(tmp_path / "page.docx")).tables:
+        heads = [run for cell in table.rows[0].cells for run in cell.paragraphs[0].runs]
+        assert all(run.bold and "\xa0" not in run.text for run in heads)
+        assert not any(run.bold for run in table.rows[-1].cells[-1].paragraphs[0].runs)
+
+
 def test_columns_of_numbers_take_what_they_need_and_words_share_the_rest() -> None:
     heads = ("Measure", "Estimate (95 % CrI)", "Verdict")
     rows = [heads, ("A measure with a long name " * 3, "0.75 (0.64 to 0.84)", "word " * 40)]

@@ -30,11 +30,11 @@ def test_all_cases_are_assessed_and_subgroups_beside_them(a):
     assert not a.data.groups
     alone = bc.assess(a.data, draws=2000, random_state=4)
     assert alone.headline() != a.headline()
-    assert a.facts.table.equals(a.facts.subgroups.at().summary())
+    assert a.facts.table.equals(a.facts.several.at().summary())
     assert list(a.facts.populations.index) == ["these", "pooled", "average"]
-    assert a.facts.subgroups.problem.kind == "subgroups"
-    pd.testing.assert_frame_equal(a.facts.by_subgroup, a.facts.subgroups.table())
-    assert alone.facts.subgroups is None
+    assert a.facts.several.problem.kind == "subgroups"
+    pd.testing.assert_frame_equal(a.facts.by_subgroup, a.facts.several.table())
+    assert not alone.facts.subgroups
     with pytest.raises(InputError, match="there are no subgroups"):
         _ = alone.facts.by_subgroup
 

@@ -52,7 +52,6 @@ NEED_BOTH = [
     partial(scores.standardised_net_benefit, thresholds=0.3),
     partial(scores.standardised_net_benefit, thresholds=THRESHOLDS),
 ]
-BINARY = DEFINED_FOR_ONE_CLASS + NEED_BOTH
 
 
 def cases(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -394,61 +393,12 @@ def test_c_statistic_has_its_fixed_points() -> None:
 # Batches, weights, order
 
 
-@pytest.mark.parametrize("function", BINARY)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_batch_is_a_loop(function: Any, weighted: bool) -> None:
-    rng = np.random.default_rng(13)
-    y_prob = np.clip(rng.random(50).round(1), 0.05, 0.95)
-    y_true = rng.random((2, 3, 50)) < y_prob
-    weight = rng.uniform(0, 2, 50).round(1) if weighted else None
-    actual = function(y_true, y_prob, sample_weight=weight)
-    parts = actual if isinstance(actual, tuple) else (actual,)
-    for at in np.ndindex(2, 3):
-        alone = flat(function(y_true[at], y_prob, sample_weight=weight))
-        here = [part[at] if part.shape[:2] == (2, 3) else part for part in parts]
-        np.testing.assert_allclose(flat(tuple(here)), alone, rtol=1e-10, atol=1e-14)
-
-
-@pytest.mark.parametrize("function", BINARY)
-def test_empty_batches_and_one_column(function: Any) -> None:
-    actual = function(np.empty((0, 2)), [0.2, 0.4])
-    assert (actual[1] if isinstance(actual, tuple) else actual).shape[0] == 0
-    column = function([[0], [1], [1]], [0.2, 0.5, 0.7])
-    np.testing.assert_array_equal(flat(column), flat(function([0, 1, 1], [0.2, 0.5, 0.7])))
-
-
-@pytest.mark.parametrize("function", BINARY)
-def test_whole_weights_are_repeats_and_only_their_ratios_count(function: Any) -> None:
-    rng = np.random.default_rng(14)
-    y_true, y_prob = cases(50, seed=14)
-    y_prob = np.clip(y_prob, 0.05, 0.95)
-    weight = rng.integers(0, 4, 50)
-    weighted = flat(function(y_true, y_prob, sample_weight=weight))
-    repeated = function(np.repeat(y_true, weight), np.repeat(y_prob, weight))
-    scaled = function(y_true, y_prob, sample_weight=0.37 * weight)
-    np.testing.assert_allclose(weighted, flat(repeated), rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(weighted, flat(scaled), rtol=1e-10, atol=1e-13)
-
-
 @pytest.mark.parametrize("score", PROPER)
 def test_whole_weights_are_repeats_for_classes(score: Any) -> None:
     labels, matrix = classes()
     weight = np.random.default_rng(15).integers(0, 4, 40)
     repeated = score(np.repeat(labels, weight), np.repeat(matrix, weight, axis=0))
     assert score(labels, matrix, sample_weight=weight) == pytest.approx(repeated)
-
-
-@pytest.mark.parametrize("function", BINARY)
-@settings(max_examples=15)
-@given(data=some_cases, seed=st.integers(0, 1000))
-def test_the_order_of_the_cases_does_not_matter(
-    function: Any, data: list[tuple[float, int]], seed: int
-) -> None:
-    y_prob, y_true = np.array([*data, (0.5, 0), (0.5, 1)]).T
-    order = np.random.default_rng(seed).permutation(y_prob.size)
-    actual, again = flat(function(y_true, y_prob)), flat(function(y_true[order], y_prob[order]))
-    assert not np.isnan(actual).any()
-    np.testing.assert_allclose(again, actual, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("score", PROPER)
@@ -476,29 +426,6 @@ def test_what_needs_events_says_so(function: Any) -> None:
 def test_one_class_is_enough_for_the_rest(function: Any) -> None:
     for outcome in (0, 1):
         assert np.isfinite(flat(function([outcome] * 3, [0.2, 0.4, 0.4]))).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
-        (([[0, 1], [0, 2]], [0.2, 0.4]), r"y_true\[1, 1\] = 2 is neither 0 nor 1"),
-        (([0, 1], [0.2, 1.4]), "is outside"),
-        (([0, 1], [0.2, np.nan]), "is missing"),
-        (([], []), "is empty"),
-        (([0, 1], None), "y_prob"),
-        (([0, 1], [[0.2], [0.4, 0.6]]), "y_prob"),
-        (([0, 1], [0.2, 0.4], [1, -1]), "sample_weight"),
-        (([0, 1], [0.2, 0.4], [0, 0]), "zero everywhere"),
-    ],
-)
-@pytest.mark.parametrize("function", BINARY)
-def test_refuses_what_are_not_outcomes_and_scores(
-    function: Any, arguments: Any, message: str
-) -> None:
-    weight = arguments[2] if len(arguments) > 2 else None
-    with pytest.raises(InputError, match=message):
-        function(*arguments[:2], sample_weight=weight)
 
 
 @pytest.mark.parametrize(

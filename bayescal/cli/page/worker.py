@@ -339,7 +339,8 @@ def _unanswered(frame: pd.DataFrame, request: Request) -> list[str]:
     questions = [f"times to an event need {_choice(name)}, too." for name in lacks]
     if columns.time is columns.event is columns.entry is None:
         questions = []
-    lacking = frame[columns.needed].isna()
+    kept = {columns.outcome} if request.keeps_unknown else set()
+    lacking = frame[[name for name in columns.needed if name not in kept]].isna()
     rows = int(lacking.any(axis=1).sum())
     if rows and columns.imputation is None and not request.drop_missing:
         each = ", ".join(f"{int(n):,} in {name!r}" for name, n in lacking.sum().items() if n)

@@ -6,38 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import ace, debiased_ece, ece, mce
 from known_sets import Known
-
-OUTCOME_FREE = [
-    {"binning": binning, "ties": ties, "n_bins": n_bins}
-    for binning, ties in (
-        ("width", "together"),
-        ("mass", "together"),
-        ("mass", "split"),
-        ("rank", "together"),
-        ("rank", "split"),
-        ("quantile", "together"),
-        ("quantile", "split"),
-    )
-    for n_bins in (4, 15)
-]
-ESTIMATORS = [
-    (ece, {"p": 1}),
-    (ece, {"p": 2}),
-    (ace, {}),
-    (mce, {}),
-    (debiased_ece, {"p": 1, "signed": True}),
-    (debiased_ece, {"p": 2, "signed": True}),
-    (debiased_ece, {"p": 2}),
-]
-EVERY = [(f, own | shared) for f, own in ESTIMATORS for shared in OUTCOME_FREE]
-
 
 # Other packages
 
@@ -208,25 +180,6 @@ def test_mce_is_the_largest_gap_and_the_limit_of_the_norms() -> None:
 # Batches
 
 
-@pytest.mark.parametrize(("estimator", "options"), EVERY)
-def test_a_batch_is_a_loop(estimator: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(2)
-    scores = rng.random(60).round(1)
-    outcomes = rng.random((2, 3, 60)) < scores
-    actual = estimator(outcomes, scores, **options)
-    assert actual.shape == (2, 3)
-    alone = [[estimator(row, scores, **options) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-10, atol=1e-14)
-
-
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
-def test_a_batch_of_any_type(dtype: Any) -> None:
-    outcomes = np.array([[0, 1, 1], [1, 0, 0]])
-    scores = [0.2, 0.5, 0.7]
-    np.testing.assert_array_equal(ece(outcomes.astype(dtype), scores), ece(outcomes, scores))
-
-
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     scores, outcomes = rng.random(40), rng.random((25, 40)) < 0.5
@@ -235,59 +188,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(ece(outcomes, scores), full, rtol=1e-13)
 
 
-def test_no_replicates_give_no_values() -> None:
-    assert ece(np.empty((0, 2)), [0.2, 0.4]).shape == (0,)
-
-
-def test_one_column_is_one_data_set() -> None:
-    assert ece([[0], [1], [1]], [0.2, 0.5, 0.7]) == ece([0, 1, 1], [0.2, 0.5, 0.7])
-
-
 # Limits and symmetries
-
-
-cases = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.5, 0.9, 1.0]), st.integers(0, 1)),
-    min_size=1,
-    max_size=30,
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("estimator", "options"), EVERY)
-@settings(max_examples=15)
-@given(data=cases, seed=st.integers(0, 1000))
-def test_the_order_of_the_cases_does_not_matter(
-    estimator: Any, options: dict[str, Any], data: list[tuple[float, int]], seed: int
-) -> None:
-    scores, outcomes = np.array(data).T
-    order = np.random.default_rng(seed).permutation(scores.size)
-    actual = estimator(outcomes[order], scores[order], **options)
-    assert np.isfinite(actual)
-    # A floored square root turns rounding of 1e-17 into 1e-8.
-    assert actual == pytest.approx(estimator(outcomes, scores, **options), rel=1e-9, abs=1e-7)
-
-
-@pytest.mark.parametrize(("estimator", "options"), EVERY)
-def test_whole_weights_are_repeats(estimator: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(4)
-    scores, outcomes = rng.random(40).round(1), rng.integers(0, 2, 40)
-    weight = rng.integers(0, 4, 40)
-    weighted = estimator(outcomes, scores, sample_weight=weight, **options)
-    repeated = estimator(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize(("estimator", "options"), EVERY)
-def test_the_scale_of_sampling_weights_does_not_matter(
-    estimator: Any, options: dict[str, Any]
-) -> None:
-    rng = np.random.default_rng(5)
-    scores, outcomes = rng.random(200).round(2), rng.integers(0, 2, 200)
-    weight = rng.uniform(0.5, 2, 200)
-    actual = estimator(outcomes, scores, sample_weight=weight, **options)
-    scaled = estimator(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(actual, rel=1e-9, abs=1e-12)
 
 
 def test_rounding_makes_no_rate_above_one() -> None:
@@ -297,15 +198,6 @@ def test_rounding_makes_no_rate_above_one() -> None:
     actual = debiased_ece(outcomes, scores, p=1, sample_weight=weight)
     mean = weight @ scores / weight.sum()
     np.testing.assert_allclose(actual, 1 - mean, rtol=1e-9)
-
-
-@pytest.mark.parametrize("binning", ["width", "mass"])
-def test_perfect_calibration_in_the_limit(binning: str) -> None:
-    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
-    assert ece(y_true, y_prob, binning=binning) < 0.004
-    assert debiased_ece(y_true, y_prob, binning=binning) < 0.003
-    assert mce(y_true, y_prob, binning=binning) < 0.02
-    assert ace(y_true, y_prob, binning=binning) < 0.005
 
 
 def test_the_signed_square_is_unbiased() -> None:
@@ -332,27 +224,6 @@ def test_a_bin_of_one_case_counts_as_having_no_error() -> None:
 
 
 # Hostile input
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
-        (([[0, 1], [1, 0]], [0.2, 0.4, 0.6]), "the last axis of y_true has 2"),
-        (([[0, 1], [0, 2]], [0.2, 0.4]), r"y_true\[1, 1\] = 2 is neither 0 nor 1"),
-        (([[0, 1], [0, np.nan]], [0.2, 0.4]), r"y_true\[1, 1\] = nan"),
-        (([["a", "b"], ["a", "b"]], [0.2, 0.4]), "must be 0/1 or boolean"),
-        (([[1j, 0], [0, 1]], [0.2, 0.4]), "must be 0/1 or boolean"),
-        (([0, 1], [0.2, 1.4]), "is outside"),
-        (([0, 1], [0.2, np.nan]), "is missing"),
-        (([], []), "is empty"),
-        (([0, 1], None), "y_prob"),
-    ],
-)
-def test_refuses_what_are_not_outcomes_and_scores(arguments: Any, message: str) -> None:
-    for estimator in (ece, ace, mce, debiased_ece):
-        with pytest.raises(InputError, match=message):
-            estimator(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -49,32 +49,6 @@ def test_rejects_a_calibrated_model_as_often_as_it_says() -> None:
     assert np.mean(test.statistic) == pytest.approx(10, rel=0.05)
 
 
-def test_a_batch_is_a_loop() -> None:
-    rng = np.random.default_rng(1)
-    scores = rng.random(50).round(1)
-    outcomes = rng.random((2, 3, 50)) < scores
-    batch = hosmer_lemeshow_test(outcomes, scores, n_groups=5)
-    assert np.shape(batch.statistic) == np.shape(batch.pvalue) == (2, 3)
-    for index in np.ndindex(2, 3):
-        alone = hosmer_lemeshow_test(outcomes[index], scores, n_groups=5)
-        assert isinstance(alone.statistic, float)
-        assert isinstance(alone.pvalue, float)
-        assert batch.statistic[index] == pytest.approx(alone.statistic)
-        assert batch.pvalue[index] == pytest.approx(alone.pvalue)
-
-
-def test_whole_weights_are_repeats_and_sampling_weights_have_no_scale() -> None:
-    rng = np.random.default_rng(2)
-    scores = rng.random(60).round(1)
-    outcomes, weight = rng.random(60) < scores, rng.integers(0, 4, 60)
-    weighted = hosmer_lemeshow_test(outcomes, scores, sample_weight=weight)
-    repeated = hosmer_lemeshow_test(np.repeat(outcomes, weight), np.repeat(scores, weight))
-    assert tuple(weighted) == pytest.approx(tuple(repeated))
-    half = hosmer_lemeshow_test(outcomes, scores, sample_weight=0.5 + weight)
-    scaled = hosmer_lemeshow_test(outcomes, scores, sample_weight=3.1 * (0.5 + weight))
-    assert tuple(half) == pytest.approx(tuple(scaled))
-
-
 def test_certain_groups() -> None:
     scores = [0, 0, 0.4, 0.6, 1, 1]
     kept = hosmer_lemeshow_test([0, 0, 1, 0, 1, 1], scores)

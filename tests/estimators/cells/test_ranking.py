@@ -105,21 +105,6 @@ def test_ties_are_not_discordant() -> None:
     assert probabilistic_kendall_tau([1, 1], [0.4, 0.2]) == 1
 
 
-def test_whole_weights_are_repeats_and_the_scale_of_others_does_not_matter() -> None:
-    rng = np.random.default_rng(4)
-    truth, scores = rng.random((2, 60)).round(1)
-    weight = rng.integers(0, 4, 60)
-    actual = probabilistic_kendall_tau(truth, scores, sample_weight=weight)
-    repeated = probabilistic_kendall_tau(np.repeat(truth, weight), np.repeat(scores, weight))
-    assert actual == pytest.approx(repeated)
-    sampling = rng.random(60)
-    once, more = (
-        probabilistic_kendall_tau(truth, scores, sample_weight=scale * sampling)
-        for scale in (1, 7.3)
-    )
-    assert once == pytest.approx(more)
-
-
 def test_other_truths_at_the_same_scores() -> None:
     rng = np.random.default_rng(5)
     truths, scores = rng.random((2, 3, 40)).round(1), rng.random(40).round(1)

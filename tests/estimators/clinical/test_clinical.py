@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 from scipy.stats import chi2, norm
 
-from bayescal import simulate
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators import (
     calibration_in_the_large,
@@ -197,18 +196,6 @@ def test_intervals_cover() -> None:
 # Batches, weights, order
 
 
-@pytest.mark.parametrize("estimate", ESTIMATES)
-def test_a_batch_is_a_loop(estimate: Any) -> None:
-    rng = np.random.default_rng(3)
-    scores = rng.random(200).round(1)
-    outcomes = rng.random((2, 3, 200)) < scores
-    actual = estimate(outcomes, scores)
-    assert actual.shape == (2, 3)
-    alone = [[estimate(row, scores) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-8)
-
-
 def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     scores = rng.random(500)
@@ -236,43 +223,7 @@ def test_many_weightings_are_a_loop(estimate: Any) -> None:
     assert math.isnan(actual[0]) == (estimate in FITTED)
 
 
-EVERY = [*ESTIMATES, observed_expected_interval, *INTERVALS.values()]
-
-
-@pytest.mark.parametrize("function", EVERY)
-def test_whole_weights_are_repeats(function: Any) -> None:
-    outcomes, scores = overlapping(100, seed=6)
-    weight = np.random.default_rng(6).integers(0, 4, 100)
-    weighted = function(outcomes, scores, sample_weight=weight)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight))
-    assert weighted == pytest.approx(repeated, rel=1e-8)
-
-
-@pytest.mark.parametrize("function", EVERY)
-def test_the_scale_of_sampling_weights_does_not_matter(function: Any) -> None:
-    outcomes, scores = overlapping(100, seed=7)
-    weight = np.random.default_rng(7).uniform(0.5, 2, 100)
-    actual = function(outcomes, scores, sample_weight=weight)
-    assert function(outcomes, scores, sample_weight=7.3 * weight) == pytest.approx(actual, rel=1e-8)
-
-
-@pytest.mark.parametrize("function", EVERY)
-def test_the_order_of_the_cases_does_not_matter(function: Any) -> None:
-    outcomes, scores = overlapping(100, seed=8)
-    order = np.random.default_rng(8).permutation(100)
-    actual = function(outcomes, scores)
-    assert function(outcomes[order], scores[order]) == pytest.approx(actual, rel=1e-8)
-
-
 # Limits
-
-
-def test_perfect_calibration_in_the_limit() -> None:
-    data = simulate.sample("calibrated", 400_000, random_state=9)
-    assert observed_expected(*data) == pytest.approx(1, abs=0.01)
-    assert calibration_in_the_large(*data) == pytest.approx(0, abs=0.02)
-    assert calibration_intercept(*data) == pytest.approx(0, abs=0.02)
-    assert calibration_slope(*data) == pytest.approx(1, abs=0.02)
 
 
 def test_recalibrated_scores_are_calibrated() -> None:
@@ -372,24 +323,6 @@ def test_one_score_has_no_slope_but_a_shift() -> None:
 
 
 # Hostile input
-
-
-@pytest.mark.parametrize("function", EVERY)
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
-        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
-        (([0, 1], [0.2, 1.4]), "is outside"),
-        (([0, 1], [0.2, np.nan]), "is missing"),
-        (([], []), "is empty"),
-    ],
-)
-def test_refuses_what_are_not_outcomes_and_scores(
-    function: Any, arguments: Any, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        function(*arguments)
 
 
 def test_no_event_is_expected_of_scores_of_0() -> None:

@@ -35,16 +35,8 @@ TESTS: list[tuple[Any, dict[str, Any]]] = [
     (spiegelhalter_test, {}),
 ]
 INDICES = [unreliability, discrimination_index, quality_index]
-EVERY: list[tuple[Any, dict[str, Any]]] = [
-    *[
-        (lambda *data, test=test, **own: np.stack(test(*data, **own)[:2], axis=-1), options)
-        for test, options in TESTS
-    ],
-    *[(index, {}) for index in INDICES],
-]
 NAMES = [f"{test.__name__}-{'-'.join(map(str, own.values()))}" for test, own in TESTS]
 NAMES += [index.__name__ for index in INDICES]
-every = pytest.mark.parametrize(("function", "options"), EVERY, ids=NAMES)
 each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[: len(TESTS)])
 
 
@@ -286,60 +278,7 @@ def test_no_degree_above_what_the_distinct_scores_allow() -> None:
 # Batches, weights, order
 
 
-@every
-def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
-    rng = np.random.default_rng(9)
-    scores = rng.random(150).round(1) * 0.8 + 0.1
-    outcomes = rng.random((2, 3, 150)) < scores**2
-    actual = function(outcomes, scores, **options)
-    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
-    np.testing.assert_allclose(actual, alone, rtol=1e-7, atol=1e-9)
-
-
-@each_test
-def test_results_have_the_shape_of_the_batch(test: Any, options: dict) -> None:
-    outcomes, scores = data()
-    many = test(np.stack([outcomes, outcomes]), scores, **options)
-    assert many.statistic.shape == many.pvalue.shape == (2,)
-    one = test(outcomes, scores, **options)
-    assert isinstance(one.statistic, float)
-    assert isinstance(one.pvalue, float)
-    assert test(np.empty((0, 80)), scores, **options).pvalue.shape == (0,)
-
-
-@every
-def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, seed=10)
-    weight = np.random.default_rng(10).integers(0, 4, 100)
-    weighted = function(outcomes, scores, sample_weight=weight, **options)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-7)
-
-
-@every
-def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, seed=11)
-    weight = np.random.default_rng(11).uniform(0.5, 2, 100)
-    actual = function(outcomes, scores, sample_weight=weight, **options)
-    scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(actual, rel=1e-7)
-
-
-@every
-def test_the_order_of_the_cases_does_not_matter(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, 1, seed=12)
-    order = np.random.default_rng(12).permutation(100)
-    actual = function(outcomes, scores, **options)
-    assert function(outcomes[order], scores[order], **options) == pytest.approx(actual, rel=1e-7)
-
-
 # Limits
-
-
-def test_perfect_calibration_in_the_limit() -> None:
-    pair = simulate.sample("calibrated", 400_000, random_state=13)
-    assert abs(unreliability(*pair)) < 1e-4
-    assert quality_index(*pair) == pytest.approx(discrimination_index(*pair), abs=1e-4)
 
 
 @each_test
@@ -380,24 +319,6 @@ def test_one_class_says_nothing_of_discrimination() -> None:
 
 
 # Hostile input
-
-
-@every
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
-        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
-        (([0, 1], [0.2, 1.4]), "is outside"),
-        (([0, 1], [0.2, np.nan]), "is missing"),
-        (([], []), "is empty"),
-    ],
-)
-def test_refuses_what_are_not_outcomes_and_scores(
-    function: Any, options: dict, arguments: Any, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        function(*arguments, **options)
 
 
 def test_one_score_has_no_slope_to_test() -> None:

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import chdtrc, ndtr
 
-from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
     averaged_two_bin_error,
@@ -32,14 +29,9 @@ TESTS = [
     (kuiper_test, {}),
     *[(cumulative_difference_test, {"part": part}) for part in PARTS],
 ]
-EVERY = [(error, {}) for error in ERRORS] + [
-    (lambda *data, test=test, **options: test(*data, **options).statistic, options)
-    for test, options in TESTS
-]
 NAMES = [error.__name__ for error in ERRORS] + [
     "-".join([test.__name__, *options.values()]) for test, options in TESTS
 ]
-every = pytest.mark.parametrize(("function", "options"), EVERY, ids=NAMES)
 each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[2:])
 
 
@@ -212,74 +204,7 @@ def test_a_p_value_of_no_size_is_0_and_its_statistic_finite() -> None:
 # Batches, weights, order
 
 
-@every
-def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
-    rng = np.random.default_rng(3)
-    scores = rng.random(50).round(1)
-    outcomes = rng.random((2, 3, 50)) < scores
-    actual = function(outcomes, scores, **options)
-    assert actual.shape == (2, 3)
-    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-10)
-
-
-@each_test
-def test_p_values_have_the_shape_of_statistics(test: Any, options: dict) -> None:
-    scores = np.linspace(0.1, 0.9, 20)
-    outcomes = np.random.default_rng(4).random((2, 3, 20)) < scores
-    many, one = test(outcomes, scores, **options), test(outcomes[1, 2], scores, **options)
-    assert many.pvalue.shape == many.statistic.shape == (2, 3)
-    assert isinstance(one.pvalue, float)
-    assert one.pvalue == pytest.approx(many.pvalue[1, 2])
-    assert test(np.empty((0, 20)), scores, **options).pvalue.shape == (0,)
-
-
-@every
-def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
-    outcomes, scores = data(40, seed=5)
-    weight = np.random.default_rng(5).integers(0, 4, 40)
-    weighted = function(outcomes, scores, sample_weight=weight, **options)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-9)
-
-
-@every
-def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, 2, seed=6)
-    weight = np.random.default_rng(6).uniform(0.5, 2, 100)
-    actual = function(outcomes, scores, sample_weight=weight, **options)
-    scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(actual, rel=1e-9)
-
-
-cases = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 1.0]), st.integers(0, 1)),
-    min_size=1,
-    max_size=30,
-)
-
-
-@every
-@given(cases=cases, seed=st.integers(0, 1000))
-def test_the_order_of_the_cases_does_not_matter(
-    function: Any, options: dict, cases: list[tuple[float, int]], seed: int
-) -> None:
-    scores, outcomes = np.array([(0.25, 1), *cases]).T
-    order = np.random.default_rng(seed).permutation(scores.size)
-    actual = function(outcomes[order], scores[order], **options)
-    assert np.isfinite(actual)
-    assert actual == pytest.approx(function(outcomes, scores, **options), rel=1e-9, abs=1e-12)
-
-
 # Limits
-
-
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=8)
-    assert ks_error(y_true, y_prob) < 0.002
-    assert kuiper_error(y_true, y_prob) < 0.003
-    assert ks_error([0, 1, 1], [0.0, 1.0, 1.0]) == 0
 
 
 def test_errors_lie_in_their_order() -> None:
@@ -306,24 +231,6 @@ def test_outcomes_that_contradict_certain_scores() -> None:
 def test_certain_scores_leave_nothing_to_test(test: Any, options: dict) -> None:
     with pytest.raises(InputError, match="0 or 1 for every case"):
         test([0, 1, 1], [0.0, 1.0, 0.0], **options)
-
-
-@every
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
-        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
-        (([0, 1], [0.2, 1.4]), "is outside"),
-        (([0, 1], [0.2, np.nan]), "is missing"),
-        (([], []), "is empty"),
-    ],
-)
-def test_refuses_what_are_not_outcomes_and_scores(
-    function: Any, options: dict, arguments: Any, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        function(*arguments, **options)
 
 
 def test_refuses_an_unknown_part() -> None:

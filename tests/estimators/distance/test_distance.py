@@ -215,35 +215,7 @@ def test_scores_that_all_but_touch(estimator: Any) -> None:
     assert estimator(outcomes, close) == pytest.approx(estimator(outcomes, apart), abs=1e-6)
 
 
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
-    assert weak_calibration_error(y_true, y_prob) < 0.003
-    lower, upper = distance_bounds(y_true, y_prob)
-    assert lower < 0.003
-    assert upper < 0.01
-
-
 # Batches, weights, orders, hostile input
-
-
-@pytest.mark.parametrize(
-    "function", [*EVERY, lambda y, s, **more: distance_bounds(y, s, **more).upper]
-)
-def test_batches_weights_and_orders(function: Any) -> None:
-    rng = np.random.default_rng(8)
-    scores, outcomes = rng.random(30).round(1), rng.integers(0, 2, (2, 1, 30))
-    actual = function(outcomes, scores)
-    assert actual.shape == (2, 1)
-    alone = [function(row, scores) for row in outcomes[:, 0]]
-    assert isinstance(alone[0], float)
-    np.testing.assert_allclose(actual[:, 0], alone, atol=1e-12)
-    order = rng.permutation(30)
-    assert function(outcomes[0, 0][order], scores[order]) == pytest.approx(alone[0], abs=1e-12)
-    weight = rng.integers(0, 4, 30)
-    repeated = function(np.repeat(outcomes[0, 0], weight), np.repeat(scores, weight))
-    for scale in (1, 0.37):
-        weighted = function(outcomes[0, 0], scores, sample_weight=scale * weight)
-        assert weighted == pytest.approx(repeated, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -260,11 +232,3 @@ def test_batches_weights_and_orders(function: Any) -> None:
 def test_refuses_options_out_of_range(function: Any, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         function([0, 1], [0.2, 0.4], **options)
-
-
-@pytest.mark.parametrize("function", [*EVERY, distance_bounds])
-def test_refuses_what_are_not_outcomes_and_scores(function: Any) -> None:
-    with pytest.raises(InputError, match="is outside"):
-        function([0, 1], [0.2, 1.4])
-    with pytest.raises(InputError, match="y_true has 2 observations but y_prob has 1"):
-        function([0, 1], [0.2])

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from bayescal import simulate
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators import e50, e90, eci, emax, flexible_curve, ici, ici_interval
 from clinical_sets import CLINICAL, Clinical, read
-
-Floats = NDArray[np.float64]
 
 INDICES = {"Eavg": ici, "E50": e50, "E90": e90, "Emax": emax, "ECI": eci}
 SMOOTHERS = ["loess", "lowess", "rcs", "logistic", "beta", "isotonic"]
@@ -105,57 +102,6 @@ def test_the_relative_form_is_1_for_a_flat_curve() -> None:
     assert flat == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("index", "options"), EVERY)
-@pytest.mark.parametrize("smoother", SMOOTHERS)
-def test_a_batch_is_a_loop(
-    index: Any, options: dict[str, Any], smoother: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(2)
-    scores = rng.beta(2, 3, 80).round(2)
-    outcomes = rng.random((2, 3, 80)) < scores
-    actual = index(outcomes, scores, smoother=smoother, **options)
-    assert actual.shape == (2, 3)
-    alone = [
-        [index(row, scores, smoother=smoother, **options) for row in rows] for rows in outcomes
-    ]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-8, atol=1e-12)
-    monkeypatch.setattr("bayescal.estimators.registry.DOOR_BLOCK", 200)
-    blocks = index(outcomes, scores, smoother=smoother, **options)
-    np.testing.assert_allclose(blocks, actual, rtol=1e-8, atol=1e-12)
-
-
-@pytest.mark.parametrize(("index", "options"), EVERY)
-@pytest.mark.parametrize("smoother", SMOOTHERS)
-def test_whole_weights_are_repeats(index: Any, options: dict[str, Any], smoother: str) -> None:
-    rng = np.random.default_rng(3)
-    scores = rng.beta(2, 3, 90).round(2)
-    outcomes, weight = rng.random(90) < scores, rng.integers(0, 4, 90)
-    weighted = index(outcomes, scores, smoother=smoother, sample_weight=weight, **options)
-    repeated = index(
-        np.repeat(outcomes, weight), np.repeat(scores, weight), smoother=smoother, **options
-    )
-    assert weighted == pytest.approx(repeated, rel=1e-8)
-
-
-@pytest.mark.parametrize(("index", "options"), EVERY)
-def test_the_scale_of_sampling_weights_does_not_matter(index: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(4)
-    scores = rng.beta(2, 3, 200).round(2)
-    outcomes, weight = rng.random(200) < scores, rng.uniform(0.5, 2, 200)
-    actual = index(outcomes, scores, sample_weight=weight, **options)
-    scaled = index(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(actual, rel=1e-7)
-
-
-@pytest.mark.parametrize("smoother", SMOOTHERS)
-def test_perfect_calibration_in_the_limit(smoother: str) -> None:
-    y_true, y_prob = simulate.sample("calibrated", 30_000, random_state=5)
-    assert ici(y_true, y_prob, smoother=smoother) < 0.02
-    assert e90(y_true, y_prob, smoother=smoother) < 0.03
-    assert eci(y_true, y_prob, smoother=smoother) < 0.03
-
-
 def test_nears_the_true_calibration_error() -> None:
     truth = simulate.truth("clinical-middle-overconfident")
     y_true, y_prob = truth.sample(30_000, random_state=6)
@@ -201,10 +147,6 @@ def test_the_relative_form_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([0, 1], [0.2, 0.4, 0.6]), {}, "y_true has 2 observations but y_prob has 3"),
-        (([[0, 1], [0, 2]], [0.2, 0.4]), {}, r"y_true\[1, 1\] = 2 is neither 0 nor 1"),
-        (([0, 1], [0.2, np.nan]), {}, "is missing"),
-        (([], []), {}, "is empty"),
         (([0, 1], [0.2, 0.4]), {"smoother": "gam"}, "smoother must be one of"),
         (([0, 1], [0.2, 0.4]), {"span": 2}, "span must be"),
         (([0, 1], [0.2, 0.4]), {"n_knots": 9}, "n_knots must be"),

@@ -204,42 +204,6 @@ def test_isotonic_is_the_largest_least_mean(digits: int) -> None:
 
 
 @pytest.mark.parametrize("smoother", EVERY)
-def test_a_batch_is_a_loop(smoother: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(6)
-    _, x = cases(120, 2, seed=6)
-    outcomes = rng.random((2, 3, 120)) < x
-    at = [0.2, 0.5, 0.4]
-    full = flexible_curve(outcomes, x, at, smoother=smoother)
-    assert full.shape == (2, 3, 3)
-    alone = [[flexible_curve(row, x, at, smoother=smoother) for row in rows] for rows in outcomes]
-    np.testing.assert_allclose(full, alone, rtol=1e-9, atol=1e-12)
-    monkeypatch.setattr("bayescal.estimators.smoothers.DOOR_BLOCK", 250)
-    blocks = flexible_curve(outcomes.astype(np.uint8), x, at, smoother=smoother)
-    np.testing.assert_allclose(blocks, full, rtol=1e-9, atol=1e-12)
-    assert flexible_curve(np.empty((0, 120)), x, at, smoother=smoother).shape == (0, 3)
-
-
-@pytest.mark.parametrize("smoother", EVERY)
-@pytest.mark.parametrize("digits", [1, 9])
-def test_whole_weights_are_repeats(smoother: str, digits: int) -> None:
-    y, x = cases(80, digits, seed=7)
-    weight = np.random.default_rng(7).integers(0, 4, 80)
-    at = np.linspace(0, 1, 21)[1:-1]
-    weighted = flexible_curve(y, x, at, smoother=smoother, sample_weight=weight)
-    repeated = flexible_curve(np.repeat(y, weight), np.repeat(x, weight), at, smoother=smoother)
-    np.testing.assert_allclose(weighted, repeated, rtol=1e-8, atol=1e-11)
-
-
-@pytest.mark.parametrize("smoother", EVERY)
-def test_the_scale_of_sampling_weights_does_not_matter(smoother: str) -> None:
-    y, x = cases(200, 2, seed=8)
-    weight = np.random.default_rng(8).uniform(0.5, 2, 200)
-    actual = flexible_curve(y, x, smoother=smoother, sample_weight=weight)
-    scaled = flexible_curve(y, x, smoother=smoother, sample_weight=7.3 * weight)
-    np.testing.assert_allclose(scaled, actual, rtol=1e-7, atol=1e-10)
-
-
-@pytest.mark.parametrize("smoother", EVERY)
 @settings(max_examples=15)
 @given(
     data=st.lists(

@@ -62,13 +62,6 @@ def test_ls_ece_of_one_score() -> None:
     assert ls_ece([1, 0], [0.0, 1.0]) == pytest.approx(1)
 
 
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
-    assert ls_ece(y_true, y_prob) < 0.01
-    assert kde_ece(y_true, y_prob, form="triweight") < 0.01
-    assert kde_ece(y_true[:4000], y_prob[:4000], bandwidth=0.01) < 0.03
-
-
 # KDE-ECE: the ratio
 
 
@@ -203,41 +196,6 @@ def test_triweight_narrow_and_wide() -> None:
 # What holds for all
 
 
-@pytest.mark.parametrize(("function", "options"), EVERY)
-def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(2)
-    scores = np.concatenate([[0.0, 1.0], rng.random(80).round(2)])
-    outcomes = rng.random((2, 9, 82)) < scores
-    actual = function(outcomes, scores, **options)
-    assert actual.shape == (2, 9)
-    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-6)
-    assert function(np.empty((0, 82)), scores, **options).shape == (0,)
-
-
-@pytest.mark.parametrize(("function", "options"), EVERY)
-def test_whole_weights_are_repeats(function: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(4)
-    scores, outcomes = rng.random(60).round(1), rng.integers(0, 2, 60)
-    weight = rng.integers(0, 4, 60)
-    weighted = function(outcomes, scores, sample_weight=weight, **options)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-9)
-
-
-@pytest.mark.parametrize(("function", "options"), EVERY)
-def test_the_scale_of_sampling_weights_and_the_order_do_not_matter(
-    function: Any, options: dict[str, Any]
-) -> None:
-    rng = np.random.default_rng(5)
-    scores, outcomes = rng.random(200).round(2), rng.integers(0, 2, 200)
-    weight, order = rng.uniform(0.5, 2, 200), rng.permutation(200)
-    actual = function(outcomes, scores, sample_weight=weight, **options)
-    scaled = function(outcomes[order], scores[order], sample_weight=7.3 * weight[order], **options)
-    assert scaled == pytest.approx(actual, rel=1e-9)
-
-
 def test_fractions_of_cases_left_out_keep_rates_within_bounds() -> None:
     """Sampling weights may leave less than one case at a score."""
     rng = np.random.default_rng(9)
@@ -276,18 +234,3 @@ def test_finds_a_known_shift(function: Any, options: dict[str, Any]) -> None:
 def test_refuses_options_out_of_range(function: Any, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         function([0, 1], [0.2, 0.4], **options)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations"),
-        (([0, 2], [0.2, 0.4]), "is neither 0 nor 1"),
-        (([0, 1], [0.2, np.nan]), "is missing"),
-        (([], []), "is empty"),
-    ],
-)
-def test_refuses_what_are_not_outcomes_and_scores(arguments: Any, message: str) -> None:
-    for function, options in EVERY:
-        with pytest.raises(InputError, match=message):
-            function(*arguments, **options)

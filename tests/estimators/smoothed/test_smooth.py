@@ -160,47 +160,7 @@ def test_fixed_point_below_every_gap_is_the_sum_of_errors() -> None:
         assert function(outcomes, rate[level]) < 1e-15
 
 
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
-    assert smooth_ece(y_true, y_prob) < 0.005
-    assert logit_smooth_ece(y_true, y_prob) < 0.01
-
-
 # Batches, weights, order
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("function", BOTH)
-@pytest.mark.parametrize("sigma", [None, 0.03])
-def test_a_batch_is_a_loop(function: Any, sigma: float | None) -> None:
-    rng = np.random.default_rng(2)
-    scores = np.concatenate([[0.0, 1.0], rng.random(300)])
-    outcomes = rng.random((2, 40, 302)) < scores
-    outcomes[0, 0] = rng.random(302) < 0.1
-    actual = function(outcomes, scores, bandwidth=sigma)
-    assert actual.shape == (2, 40)
-    alone = [[function(row, scores, bandwidth=sigma) for row in rows] for rows in outcomes]
-    np.testing.assert_allclose(actual, alone, atol=1e-9)
-    assert function(np.empty((0, 302)), scores, bandwidth=sigma).shape == (0,)
-
-
-@pytest.mark.parametrize("function", BOTH)
-@pytest.mark.parametrize("sigma", [None, 0.03])
-def test_whole_weights_are_repeats_and_their_scale_does_not_matter(
-    function: Any, sigma: float | None
-) -> None:
-    rng = np.random.default_rng(4)
-    scores, outcomes = rng.random(200).round(1), rng.integers(0, 2, 200)
-    weights = rng.integers(0, 4, (5, 200))
-    repeated = [
-        function(np.repeat(outcomes, row), np.repeat(scores, row), bandwidth=sigma)
-        for row in weights
-    ]
-    for scale in (1, 7.3):
-        actual = [
-            function(outcomes, scores, bandwidth=sigma, sample_weight=scale * w) for w in weights
-        ]
-        np.testing.assert_allclose(actual, repeated, atol=1e-9)
 
 
 @pytest.mark.parametrize("function", BOTH)

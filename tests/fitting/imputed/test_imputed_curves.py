@@ -283,6 +283,6 @@ def test_an_assessment_of_sites_and_of_factors_with_imputations(cases):
         assert a.data.imputations
         table = a.facts.by_subgroup if groups is FACTORS else a.facts.by_group
         assert table["events"].iloc[:2].sum() <= y.sum()
-        posterior = a.facts.subgroups if groups is FACTORS else a.facts.sites
+        posterior = a.facts.several
         assert len(posterior.imputations) == M
         assert a.to_dict()["imputations"]["number"] == M

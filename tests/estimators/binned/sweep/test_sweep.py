@@ -147,60 +147,6 @@ def test_one_case_takes_one_bin(outcome: int, score: float) -> None:
 # Batches, weights, order
 
 
-@pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("digits", [1, 6])
-def test_a_batch_is_a_loop(cut: dict[str, Any], digits: int) -> None:
-    rng = np.random.default_rng(2)
-    scores = rng.random(80).round(digits)
-    outcomes = rng.random((4, 10, 80)) < np.clip(3 * scores - 1, 0, 1)
-    numbers, errors = sweep_bins(outcomes, scores, **cut), sweep_ece(outcomes, scores, **cut)
-    assert np.shape(numbers) == (4, 10)
-    assert np.unique(numbers).size > 1
-    for index in np.ndindex(4, 10):
-        assert numbers[index] == sweep_bins(outcomes[index], scores, **cut)
-        assert errors[index] == pytest.approx(sweep_ece(outcomes[index], scores, **cut))
-
-
-@pytest.mark.parametrize("cut", CUTS)
-def test_whole_weights_are_repeats(cut: dict[str, Any]) -> None:
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        scores = rng.random(60).round(1 + rng.integers(3))
-        outcomes, weight = rng.random(60) < scores, rng.integers(0, 4, 60)
-        repeated = [np.repeat(values, weight) for values in (outcomes, scores)]
-        actual = sweep_bins(outcomes, scores, sample_weight=weight, **cut)
-        assert actual == sweep_bins(*repeated, **cut)
-        actual = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
-        assert actual == pytest.approx(sweep_ece(*repeated, **cut))
-
-
-@pytest.mark.parametrize("cut", CUTS)
-def test_sampling_weights_have_no_scale_and_equal_ones_no_effect(cut: dict[str, Any]) -> None:
-    rng = np.random.default_rng(4)
-    scores = rng.random(200).round(2)
-    outcomes, weight = rng.random(200) < scores, rng.uniform(0.5, 2, 200)
-    actual = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
-    scaled = sweep_ece(outcomes, scores, sample_weight=7.3 * weight, **cut)
-    assert scaled == pytest.approx(actual, rel=1e-9)
-    equal = sweep_bins(outcomes, scores, sample_weight=np.full(200, 0.3), **cut)
-    assert equal == sweep_bins(outcomes, scores, **cut)
-
-
-@pytest.mark.parametrize("cut", CUTS)
-def test_the_order_of_the_cases_does_not_matter(cut: dict[str, Any]) -> None:
-    rng = np.random.default_rng(5)
-    scores = rng.random(300).round(1)
-    outcomes, order = rng.random(300) < scores, rng.permutation(300)
-    assert sweep_bins(outcomes[order], scores[order], **cut) == sweep_bins(outcomes, scores, **cut)
-
-
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
-    for cut in CUTS:
-        assert sweep_bins(y_true, y_prob, **cut) > 10
-        assert sweep_ece(y_true, y_prob, **cut) < 0.006
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

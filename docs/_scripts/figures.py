@@ -1,4 +1,4 @@
-"""Pictures of the gallery: the page's own code is run, and what it saves is kept."""
+"""Pictures of the page on figures: its own code is run, and what it saves is kept."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 from examples import run
 
 DOCS = Path(__file__).parents[1]
-PAGE = DOCS / "gallery.md"
-PICTURES = DOCS / "results" / "gallery"
+PAGE = DOCS / "figures.md"
+PICTURES = DOCS / "results" / "figures"
 
 
 def draw() -> None:
