@@ -77,9 +77,7 @@ class KnownFit:
             If there is one curve, or no such level.
         """
         if self.several is None:
-            raise InputError(
-                "the fit is of one curve. Pass site=, period= or subgroup= to fit_known."
-            )
+            raise InputError(OF_ONE)
         return KnownFit(self.several.at(levels, **by_name), self.several)
 
     def by_level(self, close: float, ci_prob: float = 0.95, *, by: Any = None) -> pd.DataFrame:
@@ -113,9 +111,7 @@ class KnownFit:
                 **{f"delta_{end}": change[end] for end in ("lower", "upper")},
             }
         if not rows:
-            raise InputError(
-                "the fit is of one curve. Pass site=, period= or subgroup= to fit_known."
-            )
+            raise InputError(OF_ONE)
         index = pd.MultiIndex.from_tuples(list(rows), names=["factor", "level"])
         return pd.DataFrame(list(rows.values()), index)
 

@@ -16,8 +16,7 @@ from bayescal.data.clusters import Clusters
 from bayescal.data.rows import add_up
 from bayescal.inference.averaging import FamilySamples
 from bayescal.inference.clusters import Adjustment, FlattenedTimes
-from bayescal.inference.density import CurveDensity, density_of
-from bayescal.inference.general import GeneralDensity
+from bayescal.inference.density import CurveDensity, GeneralDensity, density_of
 from bayescal.inference.pieces import variance_factor
 from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.curves import CURVES

@@ -25,7 +25,7 @@ from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve
 from bayescal.model.likelihood.binomial import BINOMIAL, Likelihood
 from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of, stored_likelihood
+from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
@@ -309,7 +309,7 @@ class Problem:
             "edges": self.edges._asdict(),
             "seed": self.seed,
         }
-        if self.likelihood.name != BINOMIAL.name:
+        if isinstance(self.likelihood, TimeToEvent):
             described["likelihood"] = self.likelihood.to_dict()
         return {name: json.dumps(value) for name, value in described.items()}
 
@@ -324,7 +324,7 @@ class Problem:
         families = json.loads(attributes.get("families", "{}"))
         law: Likelihood = BINOMIAL
         if "likelihood" in attributes:
-            law = stored_likelihood(json.loads(attributes["likelihood"]))
+            law = TimeToEvent.from_dict(json.loads(attributes["likelihood"]))
         return cls(
             data,
             stored_curve(read["curve"], families).at(frame),

@@ -25,8 +25,7 @@ from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp
 from bayescal.inference.clusters import Adjustment
-from bayescal.inference.density import CurveDensity
-from bayescal.inference.general import prior_covariance
+from bayescal.inference.density import CurveDensity, prior_covariance
 from bayescal.model.clusters import (
     degrees_of,
     flattened,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,23 +23,7 @@ from bayescal.posterior.population import Population
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = [
-    "N_FUTURES",
-    "STRATEGIES",
-    "Futures",
-    "Information",
-    "Sampled",
-    "Treated",
-    "benefits",
-    "best_now",
-    "by_cells",
-    "by_curve",
-    "by_mean_curve",
-    "by_score",
-    "information",
-    "net_benefits",
-    "value_of_curve",
-]
+__all__ = ["ROUNDING", "Treated", "by_mean_curve", "by_score", "information", "net_benefits"]
 
 
 STRATEGIES = ("treat_none", "treat_all", "model", "updated_model")
@@ -147,104 +131,51 @@ def value_of_curve(draws: CurveDraws, thresholds: Floats) -> Floats:
 
 
 N_FUTURES = 2000
+ROUNDING = 1e-12
+CELL_DRAWS = 1 << 16
+
+Values = dict[str, Floats]
+"""Variables of the value of information, by name: by threshold first; net benefits and their chance
+to be best then by strategy, what is expected of further cases then by their number."""
 
 
-class Futures:
+def futures_of(of: CurvesOfTable, population: str) -> Callable[[int], Iterator[CurveDraws]]:
     """Simulated data sets of more cases, each of a curve and a population of the posterior.
 
     Parameters
     ----------
     population : {"bootstrap", "sample"}
+
+    Returns
+    -------
+    callable
+        Of a number of cases: posterior means after data sets of so many, one row a data set, a
+        block of them at a time. The mean curve is that of the draws, each weighted by the
+        likelihood of the new outcomes; the mean population is exact. Curve and population are
+        independent, given the data.
     """
+    problem, rng = of.problem, of.problem.rng("value of information")
+    index = np.sort(rng.choice(len(of.u), min(N_FUTURES, len(of.u)), replace=False))
+    share = np.concatenate(
+        [
+            np.broadcast_to(draws.population.weight, draws.curve.shape)[index[own] - part.start]
+            for part, draws in of.draws(population)
+            if (own := (index >= part.start) & (index < part.stop)).any()
+        ]
+    )
+    law, log_odds, trials = problem.likelihood, problem.curves_at().log_odds(of.u), problem.trials
 
-    def __init__(self, of: CurvesOfTable, population: str, rng: np.random.Generator) -> None:
-        size = min(N_FUTURES, len(of.u))
-        self._of, self._rng = of, rng
-        self._is_known = population == "sample"
-        self._index = np.sort(rng.choice(len(of.u), size, replace=False))
-        self._weight = np.concatenate(
-            [
-                np.broadcast_to(draws.population.weight, draws.curve.shape)[
-                    self._index[inside] - part.start
-                ]
-                for part, draws in of.draws(population)
-                if (inside := (self._index >= part.start) & (self._index < part.stop)).any()
-            ]
-        )
-        problem = of.problem
-        self._log_odds = problem.curves_at().log_odds(of.u)
-
-    def after(self, n_more: int) -> Iterator[CurveDraws]:
-        """Posterior means after data sets of `n_more` cases, a block of data sets at a time.
-
-        The curve and the population are independent, given the data. The mean curve is that of the
-        draws, each weighted by the likelihood of the new outcomes; the mean population is exact.
-
-        Yields
-        ------
-        CurveDraws
-            One row a data set: its mean curve and its mean population.
-        """
-        curves = self._of.observed
-        law = self._of.problem.likelihood
-        for part in blocks(len(self._index), len(curves)):
-            cases = self._rng.multinomial(n_more, self._weight[part]).astype(np.float64)
-            chance = curves[self._index[part]]
-            counted = cases.astype(np.int64)
-            drawn = law.draw(self._rng, counted, chance)
-            log_weight = law.of_tables(self._log_odds, cases, drawn.astype(np.float64))
+    def after(n_more: int) -> Iterator[CurveDraws]:
+        for part in blocks(index.size, len(of.observed)):
+            cases = rng.multinomial(n_more, share[part])
+            hits = law.draw(rng, cases, of.observed[index[part]]).astype(np.float64)
+            log_weight = law.of_tables(log_odds, cases.astype(np.float64), hits)
             weight = np.exp(log_weight - logsumexp(log_weight, axis=1, keepdims=True))
-            yield CurveDraws(
-                weight @ curves, Population(self._of.problem.stated, self._population(cases))
-            )
+            seen = np.zeros(cases.shape) if population == "sample" else cases
+            rows = (trials + seen) / (trials.sum() + seen.sum(axis=1, keepdims=True))
+            yield CurveDraws(weight @ of.observed, Population(problem.stated, rows))
 
-    def _population(self, cases: Floats) -> Floats:
-        """Mean weights of the rows after new cases, of shape (data sets, rows)."""
-        own = self._of.problem.trials
-        if self._is_known:
-            return np.asarray(np.broadcast_to(own / own.sum(), cases.shape))
-        return np.asarray((own + cases) / (own.sum() + cases.sum(axis=1, keepdims=True)))
-
-
-ROUNDING = 1e-12
-CELL_DRAWS = 1 << 16
-
-
-class Sampled(NamedTuple):
-    """The value of data sets of some size, by threshold.
-
-    Attributes
-    ----------
-    evsi, evsi_error : ndarray of shape (thresholds,)
-        For the choice among the strategies, and its Monte Carlo standard error.
-    evsi_of_recalibrating : ndarray of shape (thresholds,) or None
-        With a recalibration on all data.
-    """
-
-    evsi: Floats
-    evsi_error: Floats
-    evsi_of_recalibrating: Floats | None
-
-
-class Information(NamedTuple):
-    """The value of information by threshold.
-
-    Attributes
-    ----------
-    net_benefit, prob_best : ndarray of shape (thresholds, strategies)
-    evpi, evpi_error : ndarray of shape (thresholds,)
-    evpi_of_recalibrating : ndarray of shape (thresholds,) or None
-    sampled : list of Sampled
-        One for each size of future data.
-    """
-
-    strategies: tuple[str, ...]
-    net_benefit: Floats
-    prob_best: Floats
-    evpi: Floats
-    evpi_error: Floats
-    evpi_of_recalibrating: Floats | None
-    sampled: list[Sampled]
+    return after
 
 
 def by_curve(
@@ -252,7 +183,7 @@ def by_curve(
     thresholds: Floats,
     sizes: Sequence[int],
     population: str,
-) -> Information:
+) -> Values:
     """By the posterior of the curve and the population of the scores.
 
     Parameters
@@ -284,20 +215,16 @@ def by_curve(
 
     values, known = worth([(draws for _, draws in of.draws(population)) for of in parts])
     now = _now(values)
-    of_curve = np.maximum(known.mean(axis=0) - now.net_benefit.max(axis=1), now.evpi)
-    sampled = []
-    futures = [
-        Futures(of, population, of.problem.rng("value of information")) for of in parts if sizes
-    ]
+    of_curve = np.maximum(known.mean(axis=0) - now["net_benefit"].max(axis=1), now["evpi"])
+    futures, each = [futures_of(of, population) for of in parts if sizes], []
     for size in sizes:
-        then, best = worth([each.after(size) for each in futures])
-        evsi, error = _gain(then, then.max(axis=0), now)
-        again, _ = _gain(then, best, now)
-        sampled.append(Sampled(np.minimum(evsi, now.evpi), error, np.minimum(again, of_curve)))
-    return now._replace(evpi_of_recalibrating=of_curve, sampled=sampled)
+        then, best = worth([after(size) for after in futures])
+        again = _gain(then, best, now).mean(axis=0)
+        each.append(_sampled(then, now) | {"evsi_of_recalibrating": np.minimum(again, of_curve)})
+    return now | {"evpi_of_recalibrating": of_curve} | _together(each, np.stack, axis=1)
 
 
-def by_cells(problem: Problem, thresholds: Floats, sizes: Sequence[int]) -> Information:
+def by_cells(problem: Problem, thresholds: Floats, sizes: Sequence[int]) -> Values:
     """By the cases that reach a threshold or not, with the event or without it.
 
     The shares of the four cells are Dirichlet(counts), which is the Bayesian bootstrap of the
@@ -309,28 +236,20 @@ def by_cells(problem: Problem, thresholds: Floats, sizes: Sequence[int]) -> Info
     sizes : sequence of int
         Numbers of further cases.
     """
-    parts = []
-    rows, reaching = problem.table, problem.data.share_reaching(thresholds)
-    for index, threshold in enumerate(thresholds):
+    parts, rows = [], problem.table
+    others = rows.trials - rows.hits
+    for threshold, share in zip(thresholds, problem.data.share_reaching(thresholds).T, strict=True):
         rng = problem.rng("value of information by cells")
-        share = reaching[:, index]
-        counts = np.array(
-            [
-                side @ values
-                for side in (share, 1 - share)
-                for values in (rows.hits, rows.trials - rows.hits)
-            ]
-        )
+        sides = share, 1 - share
+        counts = np.array([side @ values for side in sides for values in (rows.hits, others)])
         shares = rng.standard_gamma(counts, (CELL_DRAWS, counts.size))
         shares /= shares.sum(axis=1, keepdims=True)
-        now, sampled = _now(_of_cells(shares, threshold)), []
+        now, each = _now(_of_cells(shares, threshold)), []
         for size in sizes:
-            more = rng.multinomial(size, shares)
-            then = _of_cells((counts + more) / (counts.sum() + size), threshold)
-            evsi, error = _gain(then, then.max(axis=0), now)
-            sampled.append(Sampled(np.minimum(evsi, now.evpi), error, None))
-        parts.append(now._replace(sampled=sampled))
-    return _joined(parts)
+            then = (counts + rng.multinomial(size, shares)) / (counts.sum() + size)
+            each.append(_sampled(_of_cells(then, threshold), now))
+        parts.append(now | _together(each, np.stack, axis=1))
+    return _together(parts, np.concatenate)
 
 
 def _of_cells(shares: Floats, threshold: float) -> Floats:
@@ -357,7 +276,7 @@ def best_now(net_benefit: Floats) -> NDArray[np.intp]:
     return np.asarray((net_benefit >= best - ROUNDING).argmax(axis=-1))
 
 
-def _now(values: Floats) -> Information:
+def _now(values: Floats) -> Values:
     """The value of perfect information on the best of the strategies.
 
     Parameters
@@ -369,19 +288,16 @@ def _now(values: Floats) -> Information:
     first = best_now(np.moveaxis(values, 0, -1))
     shares = [(first == index).mean(axis=0) for index in range(len(values))]
     loss = best - np.take_along_axis(values, best_now(mean.T)[None, None], axis=0)[0]
-    return Information(
-        STRATEGIES[: len(values)],
-        mean.T,
-        np.stack(shares, axis=1),
-        loss.mean(axis=0),
-        loss.std(axis=0) / np.sqrt(len(loss)),
-        None,
-        [],
-    )
+    return {
+        "net_benefit": mean.T,
+        "prob_best": np.stack(shares, axis=1),
+        "evpi": loss.mean(axis=0),
+        "evpi_error": loss.std(axis=0) / np.sqrt(len(loss)),
+    }
 
 
-def _gain(then: Floats, best: Floats, now: Information) -> tuple[Floats, Floats]:
-    """Mean of what is won over the strategy that is best now, and its standard error.
+def _gain(then: Floats, best: Floats, now: Values) -> Floats:
+    """What is won over the strategy that is best now, of shape (data sets, thresholds).
 
     Parameters
     ----------
@@ -390,36 +306,24 @@ def _gain(then: Floats, best: Floats, now: Information) -> tuple[Floats, Floats]
     best : ndarray of shape (data sets, thresholds)
         That of what is then done.
     """
-    chosen = best_now(now.net_benefit)
-    gain = best - np.take_along_axis(then, chosen[None, None], axis=0)[0]
-    return gain.mean(axis=0), gain.std(axis=0) / np.sqrt(len(gain))
+    chosen = best_now(now["net_benefit"])
+    return np.asarray(best - np.take_along_axis(then, chosen[None, None], axis=0)[0])
 
 
-def _joined(parts: Sequence[Information]) -> Information:
-    """Several thresholds, each computed by itself."""
-    each = [list(one) for one in zip(*(part.sampled for part in parts), strict=True)]
-    first = parts[0]
-    sampled = [
-        Sampled(
-            np.concatenate([one.evsi for one in of_size]),
-            np.concatenate([one.evsi_error for one in of_size]),
-            None,
-        )
-        for of_size in each
-    ]
-    return Information(
-        first.strategies,
-        np.concatenate([part.net_benefit for part in parts]),
-        np.concatenate([part.prob_best for part in parts]),
-        np.concatenate([part.evpi for part in parts]),
-        np.concatenate([part.evpi_error for part in parts]),
-        None,
-        sampled,
-    )
+def _sampled(then: Floats, now: Values) -> Values:
+    """The value of choosing the best of the strategies after these data sets, and its error."""
+    gain = _gain(then, then.max(axis=0), now)
+    error = gain.std(axis=0) / np.sqrt(len(gain))
+    return {"evsi": np.minimum(gain.mean(axis=0), now["evpi"]), "evsi_error": error}
+
+
+def _together(parts: Sequence[Values], join: Callable[..., Floats], **how: Any) -> Values:
+    return {name: join([part[name] for part in parts], **how) for name in (parts or [{}])[0]}
 
 
 INFORMATION_METHODS = ("curve", "cells")
 INFORMATION_POPULATIONS = ("bootstrap", "sample")
+BY_STRATEGY = dict.fromkeys(("net_benefit", "prob_best"), ("strategy",))
 MOST_FURTHER_CASES = 10**9
 
 
@@ -461,45 +365,36 @@ def information(
             "value_of_information is of the prevalence that was fitted. Ask the posterior before "
             "at_prevalence."
         )
-    if method == "cells" and not has_outcomes:
+    problem, is_counted = tables[0].problem, method == "cells"
+    counts = "method='cells' counts "
+    why = {
+        f"{counts}patients with outcomes, and these are scores alone": not has_outcomes,
+        f"{counts}outcomes that are known, and some left before the horizon": problem.of_times,
+        f"{counts}the cases of one table, and these are several imputations": len(tables) > 1,
+    }
+    if problem.clusters is not None and (sizes or is_counted):
+        named = "n_more" if sizes else "method='cells'"
         raise InputError(
-            "method='cells' counts patients with outcomes, and these are scores alone. Use "
-            "method='curve'."
+            f"{named} takes patients as independent, and these come "
+            "in clusters. Leave it out: the value of perfect information by the curve counts "
+            "clusters."
         )
-    problem = tables[0].problem
-    if problem.clusters is not None:
-        _check_without_clusters(sizes, method)
-    if method == "cells" and problem.of_times:
-        raise InputError(
-            "method='cells' counts outcomes that are known, and some cases left before the "
-            "horizon. Take method='curve'."
-        )
-    if method == "cells" and len(tables) > 1:
-        raise InputError(
-            "method='cells' counts the cases of one table, and these are several imputations. "
-            "Use method='curve'."
-        )
-    by_counts = method == "cells"
-    known = by_cells(problem, at, sizes) if by_counts else by_curve(tables, at, sizes, kind)
-    coords: dict[str, Any] = {"threshold": at, "strategy": list(known.strategies)}
+    for reason in (reason for reason, holds in why.items() if is_counted and holds):
+        raise InputError(f"{reason}. Use method='curve'.")
+    known = by_cells(problem, at, sizes) if is_counted else by_curve(tables, at, sizes, kind)
+    several, variables = bool(np.ndim(n_more)), {}
+    for name, values in known.items():
+        dims = [*BY_STRATEGY.get(name, ()), *(["n_more"] if name.startswith("evsi") else [])]
+        if not several and "n_more" in dims:
+            dims, values = [], values[:, 0]
+        variables[name] = (("threshold", *dims), values)
+    strategies = list(STRATEGIES[: known["net_benefit"].shape[1]])
+    coords: dict[str, Any] = {"threshold": at, "strategy": strategies}
     if n_more is not None:
-        coords["n_more"] = sizes if np.ndim(n_more) else sizes[0]
+        coords["n_more"] = sizes if several else sizes[0]
     cases = float(np.mean([table.problem.n for table in tables]))
-    return xr.Dataset(
-        _variables(known, several=bool(np.ndim(n_more))),
-        coords,
-        {"method": method, "population": kind, "cases": cases},
-    )
-
-
-def _check_without_clusters(sizes: list[int], method: str) -> None:
-    """Refuse what takes patients as independent."""
-    named = "n_more" if sizes else "method='cells'"
-    if sizes or method == "cells":
-        raise InputError(
-            f"{named} takes patients as independent, and these come in clusters. Leave it out: "
-            "the value of perfect information by the curve counts clusters."
-        )
+    told = {"method": method, "population": kind, "cases": cases}
+    return xr.Dataset(variables, coords, told)
 
 
 def _as_sizes(n_more: Any) -> list[int]:
@@ -511,22 +406,3 @@ def _as_sizes(n_more: Any) -> list[int]:
     if not given:
         raise InputError("n_more is empty: give a number of patients, or several, or leave it out.")
     return [as_count(each, "n_more", maximum=MOST_FURTHER_CASES) for each in given]
-
-
-def _variables(of: Information, *, several: bool) -> dict[str, Any]:
-    """Variables of the dataset, each with its dims."""
-    by_strategy, by_size = ("threshold", "strategy"), ("threshold", "n_more")
-    variables: dict[str, Any] = {
-        "net_benefit": (by_strategy, of.net_benefit),
-        "prob_best": (by_strategy, of.prob_best),
-        "evpi": ("threshold", of.evpi),
-        "evpi_error": ("threshold", of.evpi_error),
-    }
-    if of.evpi_of_recalibrating is not None:
-        variables["evpi_of_recalibrating"] = ("threshold", of.evpi_of_recalibrating)
-    for name in ("evsi", "evsi_error", "evsi_of_recalibrating"):
-        columns = [getattr(each, name) for each in of.sampled]
-        if columns and columns[0] is not None:
-            stacked = np.stack(columns, axis=1)
-            variables[name] = (by_size, stacked) if several else ("threshold", stacked[:, 0])
-    return variables

@@ -8,8 +8,7 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.inference.density import CurveDensity
-from bayescal.inference.general import prior_covariance
+from bayescal.inference.density import CurveDensity, prior_covariance
 from bayescal.model.clusters import sandwich
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.problem import prepare

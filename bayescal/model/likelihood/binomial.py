@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from bayescal.core.optimise import softplus, softplus_near
 __all__ = ["BINOMIAL", "Binomial", "Likelihood"]
 
 
-class Likelihood(ABC):
+class Likelihood:
     """The law of the events among the cases of a row, given the curve.
 
     Attributes
@@ -58,15 +57,6 @@ class Likelihood(ABC):
         ndarray of shape (tables, n)
         """
         return np.asarray(hits @ log_odds.T - trials @ np.logaddexp(0, log_odds).T)
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description; `from_dict` reads it back."""
-
-    @classmethod
-    @abstractmethod
-    def from_dict(cls, described: dict[str, Any]) -> Likelihood:
-        """Read back what `to_dict` wrote."""
 
 
 class Binomial(Likelihood):
@@ -128,15 +118,6 @@ class Binomial(Likelihood):
         """Events of each row, for prior and posterior predictive draws of PyMC."""
         cases = np.rint(trials).astype(np.int64)
         return np.asarray(rng.binomial(cases, expit(log_odds), size).astype(np.float64))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As `Likelihood.to_dict`."""
-        return {"name": self.name}
-
-    @classmethod
-    def from_dict(cls, described: dict[str, Any]) -> Binomial:
-        """As `Likelihood.from_dict`."""
-        return BINOMIAL
 
     def cost(self, log_odds: Floats) -> Floats:
         """log(1 + odds) of a case; the log-odds are used as working memory."""

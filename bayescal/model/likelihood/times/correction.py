@@ -12,8 +12,7 @@ from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
 from bayescal.model.likelihood.gauss import gauss_of_groups
-from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.grid import in_order
+from bayescal.model.likelihood.times.entries import Partial, in_order
 from bayescal.model.likelihood.times.shared import tilted, untilted
 from bayescal.model.likelihood.times.steps import Shares, Steps
 from bayescal.model.partition.cells import cell_of

@@ -12,9 +12,9 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import check_choice
 from bayescal.core.symbolic import functions_for
 from bayescal.data.table import CalibrationData
-from bayescal.model.likelihood.binomial import BINOMIAL, Binomial, Likelihood
+from bayescal.model.likelihood.binomial import BINOMIAL, Likelihood
 
-__all__ = ["INTERVALS", "LIKELIHOODS", "TimeToEvent", "likelihood_of", "stored_likelihood"]
+__all__ = ["INTERVALS", "TimeToEvent", "likelihood_of"]
 
 
 INTERVALS = 6
@@ -103,7 +103,7 @@ class TimeToEvent(Likelihood):
         return centre, precision
 
     def to_dict(self) -> dict[str, Any]:
-        """As `Likelihood.to_dict`."""
+        """A JSON-ready description; `from_dict` reads it back."""
         return {
             "name": self.name,
             "cuts": list(self.cuts),
@@ -114,7 +114,8 @@ class TimeToEvent(Likelihood):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any]) -> TimeToEvent:
-        """As `Likelihood.from_dict`."""
+        """The law that a stored posterior describes."""
+        check_choice(described["name"], (cls.name,), "the likelihood of the tree")
         cuts = tuple(int(cut) for cut in described["cuts"])
         competes = bool(described.get("competes", False))
         return cls(cuts, float(described["centre"]), float(described["spread"]), competes)
@@ -129,13 +130,3 @@ def likelihood_of(data: CalibrationData) -> Likelihood:
     spread = float(np.sqrt(np.average((log_odds - centre) ** 2, weights=data.trials)))
     spread, competes = max(spread, LEAST_SPREAD_OF_SCORES), bool(data.follow_up.other.any())
     return TimeToEvent(data.follow_up.cuts(INTERVALS), centre, spread, competes)
-
-
-LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial, TimeToEvent)}
-"""The laws by name."""
-
-
-def stored_likelihood(described: dict[str, Any]) -> Likelihood:
-    """The likelihood that a stored posterior describes."""
-    name = check_choice(described["name"], LIKELIHOODS, "the likelihood of the tree")
-    return LIKELIHOODS[name].from_dict(described)

@@ -17,8 +17,15 @@ from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.rows import LikelihoodRows, basis_at
 from bayescal.model.likelihood.times.correction import Correction, NodesOfPanels
-from bayescal.model.likelihood.times.entries import Entries, Partial, entries_of, law_of, once
-from bayescal.model.likelihood.times.grid import grid_of, panels_of
+from bayescal.model.likelihood.times.entries import (
+    Entries,
+    Partial,
+    entries_of,
+    grid_of,
+    law_of,
+    once,
+    panels_of,
+)
 from bayescal.model.likelihood.times.shared import Shared, late_of, log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of, timing_of
 from bayescal.model.problem import Problem
