@@ -110,6 +110,45 @@ def maximise(
     return Mode(point, float(value), -hessian, converged)
 
 
+def zero_of(
+    function: Callable[[float], float], low: float, high: float, tolerance: float = 1e-12
+) -> float:
+    """Where a function is 0 that has other signs at two ends, by inverse quadratics or halves.
+
+    Examples
+    --------
+    >>> from bayescal.core.optimise import zero_of
+    >>> round(zero_of(lambda x: x**2 - 2, 0, 2), 9)
+    1.414213562
+
+    References
+    ----------
+    Chandrupatla (1997), A new hybrid quadratic/bisection algorithm for finding the zero of a
+    nonlinear function without using derivatives, Advances in Engineering Software 28.
+    """
+    b, a, share = low, high, 0.5
+    at_b, at_a = function(b), function(a)
+    while at_a:
+        x = a + share * (b - a)
+        at_x = function(x)
+        if (at_x > 0) == (at_a > 0):
+            c, at_c = a, at_a
+        else:
+            c, at_c, b, at_b = b, at_b, a, at_a
+        a, at_a = x, at_x
+        best = a if abs(at_a) < abs(at_b) else b
+        least = (4e-16 * abs(best) + tolerance / 2) / abs(b - a)
+        if least > 0.5:
+            return best
+        place, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        share = 0.5
+        if 1 - np.sqrt(1 - place) < value < np.sqrt(place):
+            share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+        share = min(max(share, least), 1 - least)
+    return a
+
+
 def by_differences(function: Callable[[Floats], Floats]) -> Objective:
     """A smooth function with its gradient and Hessian by central differences, for `maximise`.
 

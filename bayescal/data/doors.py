@@ -22,7 +22,7 @@ from bayescal.data.guesses import may_be_groups, may_be_sites
 from bayescal.data.matrices import ClassMode, Risks, risks_by
 from bayescal.data.roles import LabelRoles, Labels, are_columns
 from bayescal.data.table import CalibrationData, note_groups
-from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
+from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon, timed
 
 __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
 
@@ -222,10 +222,8 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
     each = [Columns.given(outcome=outcome, prob=prob, **of_cases, **of_roles) for prob in probs]
     read = [columns_of(y_true, columns) for columns in each]
     note_groups(groups_unnamed(y_true, each[0], tuple(as_items(named.get("ignore", ()), "ignore"))))
-    arrays, scores = read[0], [one.pop("y_prob") for one in read]
-    seen = {name: arrays.pop(name) for name in ("time", "event", "entry") if name in arrays}
-    outcomes = Survival(**seen) if seen else arrays.pop("y_true")
-    of_scores = scores[0]
+    scores, arrays = [one.pop("y_prob") for one in read], timed(read[0])
+    outcomes, of_scores = arrays.pop("y_true"), scores[0]
     if not isinstance(named["prob"], str):
         import pandas as pd
 

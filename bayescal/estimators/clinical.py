@@ -13,7 +13,7 @@ from scipy.special import expit, ndtri
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, SeparationError, as_level, check_choice
-from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of
+from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of, zero_of
 from bayescal.core.text import documented
 from bayescal.estimators import registry
 from bayescal.estimators.registry import OutcomesLike, Statistic
@@ -695,7 +695,4 @@ def _end(excess: Callable[[float], float], best: float, reach: float) -> float:
         factor *= 2
         if factor > FARTHEST_END:
             raise SeparationError(NO_END)
-    tolerance = max(1e-9 * abs(reach), 1e-12)
-    from scipy.optimize import brentq
-
-    return float(brentq(excess, best, best + factor * reach, xtol=tolerance))
+    return zero_of(excess, best, best + factor * reach, max(1e-9 * abs(reach), 1e-12))

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from scipy.special import gammainc, gammaincc, ndtr
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
@@ -276,6 +275,8 @@ def _matrices(kernel: Any, bandwidth: float) -> Matrices:
     """The kernel as a function of two matrices of predictions, whose values are checked."""
     if callable(kernel):
         return lambda first, second: _checked(kernel, first, second)
+    from scipy.spatial.distance import cdist
+
     width = as_width(bandwidth, kernel)
     metric, scale = DISTANCES[kernel], CLASS_SCALES[kernel]
 

@@ -532,7 +532,7 @@ def compare_models(
     patients: Patients
     if isinstance(seen, Survival):
         seen = seen.of(kept)
-        times = FollowUp.of_cases(seen, as_horizon(horizon), np.ones(counts.size), None)
+        times = FollowUp.of_cases(seen, as_horizon(horizon), np.ones(counts.size))
         patients = FollowedCases(times)
     else:
         seen = seen[kept]

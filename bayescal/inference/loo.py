@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from bayescal.core.arrays import Floats, blocks, log_sum
-from bayescal.core.optimise import clipped, logarithms
+from bayescal.core.optimise import clipped, logarithms, maximise
 from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
 from bayescal.data.rows import add_up
@@ -256,16 +256,18 @@ def stacking_weights(parts: Sequence[LeaveOneOut]) -> Floats:
     peak = densities.max(axis=1, keepdims=True)
     relative, share = np.exp(densities - peak), parts[0].count / parts[0].count.sum()
 
-    def loss(free: Floats) -> tuple[float, Floats]:
-        weights = softmax(free)
+    def objective(root: Floats) -> tuple[float, Floats, Floats]:
+        # Weights are squares, less their sum: at the maximum it is 1, and none is negative.
+        weights = root**2
         mixed = relative @ weights
-        gradient = (share / mixed) @ relative
-        return -float(share @ np.log(mixed)), -weights * (gradient - gradient @ weights)
+        each = relative / mixed[:, None]
+        slope = share @ each - 1
+        bend = np.outer(root, root) * ((each.T * share) @ each)
+        value = float(share @ np.log(mixed) - weights.sum())
+        return value, 2 * root * slope, 2 * np.diag(slope) - 4 * bend
 
-    from scipy.optimize import minimize
-
-    best = minimize(loss, np.zeros(len(parts)), jac=True, method="BFGS", tol=1e-10)
-    return np.asarray(softmax(best.x))
+    best = maximise(objective, np.full(len(parts), len(parts) ** -0.5)).point ** 2
+    return np.asarray(best / best.sum())
 
 
 def leave_cluster_out(problem: Problem, draws: Floats) -> LeaveOneOut:

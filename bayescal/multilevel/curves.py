@@ -112,7 +112,8 @@ class Curves:
         """The cases with some levels, each row with the curve of its own group."""
         problem, levels = self.problem, key["own"]
         data = problem.data.select(**levels) if levels else problem.data
-        groups = [problem.groups_with(levels | cell)[0] for cell in data.cells]
+        at = {cell: k for k, cell in enumerate(problem.cells)}
+        groups = [at[tuple((levels | cell)[axis] for axis in problem.axes)] for cell in data.cells]
         if len(groups) < 2:
             return self._at({"at": levels})
         whose = f"The patients of {', '.join(levels.values())}" if levels else "These patients"

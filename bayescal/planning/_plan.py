@@ -20,7 +20,7 @@ from bayescal.core.errors import (
     check_callable,
     check_choice,
 )
-from bayescal.core.optimise import clipped
+from bayescal.core.optimise import clipped, zero_of
 from bayescal.core.progress import Progress
 from bayescal.core.text import chance, shortened
 from bayescal.model.curves import CURVES, Curve, as_curve
@@ -356,13 +356,12 @@ def _closed_width(setting: Setting, of: str, n: float, half: float) -> float:
     sizes = _closed_form(setting, of, 1.0, half)
     if not sizes:
         return float("nan")
-    from scipy.optimize import brentq
 
     def excess(log_width: float) -> float:
         (size,) = _closed_form(setting, of, float(np.exp(log_width)), half).values()
         return float(np.log(size / n))
 
-    return float(np.exp(brentq(excess, -20, 20)))
+    return float(np.exp(zero_of(excess, -20, 20)))
 
 
 def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:

@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 from bayescal.core import decision
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
+from bayescal.core.optimise import zero_of
 from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.decisions import Treated, by_score
@@ -252,8 +253,6 @@ def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[fl
     (those that reach the threshold), then all are best; where the others have the higher risk, none
     and then all.
     """
-    from scipy.optimize import brentq
-
     worth = [_Worth.of(part, threshold) for part in parts]
 
     def crossing(gain: Callable[[_Worth, float], float]) -> float:
@@ -264,7 +263,7 @@ def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[fl
             return -np.inf
         if total(FURTHEST_SHIFT) <= 0:
             return np.inf
-        return float(brentq(total, -FURTHEST_SHIFT, FURTHEST_SHIFT, xtol=1e-6))
+        return zero_of(total, -FURTHEST_SHIFT, FURTHEST_SHIFT, 1e-6)
 
     treated = crossing(lambda each, shift: each.of_treated(shift))
     others = crossing(lambda each, shift: each.of_others(shift))

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["as_png", "as_svg", "drawn", "plain_colours"]
 
 DOTS_PER_INCH = 200
+BORDER = 0.1  # inches
 STYLE = {
     "svg.fonttype": "none",  # text in the reader's fonts, whatever glyphs ours have
     "svg.hashsalt": "bayescal",  # the same ids each time, so that equal pages are equal files
@@ -84,11 +85,19 @@ def _reword(axis: Axis, worded: Callable[[str], str]) -> None:
 
 def as_png(figure: Figure) -> bytes:
     """The figure as a picture."""
+    return _saved(figure, "png", dpi=DOTS_PER_INCH, facecolor="white")
+
+
+def _saved(figure: Figure, kind: str, **options: Any) -> bytes:
+    """What matplotlib writes of a figure, laid out and drawn once: a "tight" box takes two."""
     file = io.BytesIO()
     with drawn(figure) as drawing:
-        drawing.savefig(
-            file, format="png", dpi=DOTS_PER_INCH, facecolor="white", bbox_inches="tight"
-        )
+        layout = drawing.get_layout_engine()
+        assert layout is not None
+        layout.execute(drawing)
+        drawing.set_layout_engine(None)
+        box = drawing.get_tightbbox().padded(BORDER)
+        drawing.savefig(file, format=kind, bbox_inches=box, **options)
     return file.getvalue()
 
 
@@ -100,11 +109,8 @@ def as_svg(figure: Figure, name: str) -> str:
     name : str
         Before every id in it, since a page has several figures.
     """
-    file = io.StringIO()
-    with drawn(figure) as drawing:
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        drawing.savefig(file, format="svg", metadata=nothing, bbox_inches="tight")
-    root = ElementTree.fromstring(file.getvalue())
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    root = ElementTree.fromstring(_saved(figure, "svg", metadata=nothing))
     for element in root.iter():
         _make_local(element, name)
     for child in list(root):

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from bayescal.core.arrays import Floats
-from bayescal.core.optimise import clipped
+from bayescal.core.optimise import clipped, zero_of
 from bayescal.data.clusters import Clusters
 from bayescal.estimators.uncertainty import AlikeCases
 
@@ -64,6 +64,4 @@ def _correlation(clusters: Clusters, fitted: Floats) -> float:
         return 0.0
     if excess(NEARLY_EQUAL) <= 0:
         return 1.0
-    from scipy.optimize import brentq
-
-    return float(brentq(excess, 0.0, NEARLY_EQUAL, xtol=FOUND))
+    return zero_of(excess, 0.0, NEARLY_EQUAL, FOUND)

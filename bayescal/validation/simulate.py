@@ -17,6 +17,7 @@ from scipy.special import logit
 
 from bayescal.core.arrays import Floats, RandomState
 from bayescal.core.errors import InputError, as_level, as_number, check_choice
+from bayescal.core.optimise import zero_of
 from bayescal.core.text import shortened
 from bayescal.data.cases import as_scores
 from bayescal.validation.populations.friedman import friedman_1
@@ -282,9 +283,7 @@ def _mean_log_odds(mean_score: float, spread: float) -> float:
     # The mean score is pulled towards one half, by less than half the variance in log-odds.
     near = float(logit(mean_score))
     far = near + math.copysign(spread**2 / 2 + 1, near)
-    from scipy.optimize import brentq
-
-    return float(brentq(excess, *sorted((near, far)), xtol=1e-10))
+    return zero_of(excess, min(near, far), max(near, far), 1e-10)
 
 
 def _centred_curve(centre: float, shift: float, slope: float, asymmetry: float) -> LogOdds:

@@ -1,7 +1,7 @@
 """What ordinary calls cost, beside samplers and other packages, in one run on one machine.
 
 Times are CPU seconds of one thread. Since machines differ, each is also given as a ratio to one fit
-of one family of curves (beta, 200 cases) in the same run.
+of one family of curves (beta, 200 cases) with its TCE in the same run.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ import logging
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import bayescal as bc
 from record import Row, run
@@ -58,9 +60,9 @@ def seconds(call: Call, repeats: int) -> float:
 
 @cache
 def unit(repeats: int) -> float:
-    """One fit of one family."""
+    """One fit of one family, with its TCE."""
     y, s = data(CASES)
-    return seconds(lambda: bc.fit(y, s, curve="beta", random_state=0), 3 * repeats)
+    return seconds(lambda: bc.fit(y, s, curve="beta", random_state=0).tce(), 3 * repeats)
 
 
 def timed(call: Call, repeats: int, /, **labels: Any) -> Row:
@@ -74,62 +76,95 @@ def timed(call: Call, repeats: int, /, **labels: Any) -> Row:
 def calls(seed: int, repeats: int) -> list[Row]:
     """Ordinary calls
 
-    `ratio`: over one fit of one family to 200 cases.
+    `ratio`: over one fit of one family to 200 cases, with its TCE.
     """
-    rows = []
-    for n in (CASES, 2000, 20_000):
-        y, s = data(n)
-        y = np.asarray(y)
-        site = np.array([f"{k:02}" for k in range(15)])[np.arange(n) % 15]
-        table = bc.CalibrationData(y, s, site=site)
-        month, cluster = np.arange(n) * 12 // n, np.arange(n) // 5
-        leave = np.random.default_rng(seed).exponential(2, n)
-        outcome = bc.Survival(np.minimum(leave, np.where(y == 1, 0.5, 2)), (y == 1) & (leave > 0.5))
-        post = bc.fit(y, s, random_state=0)
-        ours: dict[str, Call] = {
-            "fit, one family": lambda y=y, s=s: bc.fit(y, s, curve="beta", random_state=0),
-            "fit, average of families": lambda y=y, s=s: bc.fit(y, s, random_state=0),
-            "TCE of a fit": lambda post=post: post.functional("tce"),
-            "assess": lambda y=y, s=s: bc.assess(y, s, random_state=0),
-            "recommend": lambda y=y, s=s: bc.recommend(y, s, random_state=0),
-            "recalibration_gain": lambda y=y, s=s: bc.recalibration_gain(
-                y, s, s**1.1, random_state=0
-            ),
-            "fit, clusters of 5": lambda y=y, s=s, c=cluster: bc.fit(y, s, cluster=c),
-            "fit, 15 sites": lambda t=table: bc.fit(t, vary=bc.by("site"), random_state=0),
-            "fit, 12 periods": lambda y=y, s=s, m=month: bc.fit(
-                y, s, period=m, curve="logistic", random_state=0
-            ),
-            "fit, times": lambda o=outcome, s=s: bc.fit(o, s, horizon=1, random_state=0),
-            "ECE": lambda y=y, s=s: bc.estimators.ece(y, s),
-            "ECE, 1000 resamples": lambda y=y, s=s: bc.estimators.estimator_interval(
-                y, s, "ece", random_state=0
-            ),
-        }
-        rows += [timed(call, repeats, call=title, n=n) for title, call in ours.items()]
-    return rows
+    return [
+        timed(call, repeats, call=title, n=n)
+        for n in (CASES, 2000)
+        for title, call in ordinary(n).items()
+    ]
+
+
+def ordinary(n: int) -> dict[str, Call]:
+    (y, s), row = data(n), np.arange(n)
+    fit = partial(bc.fit, y, s, random_state=0)
+    return {
+        "one family, TCE": lambda: fit(curve="beta").tce(),
+        "one family, summary": lambda: fit(curve="beta").summary(),
+        "average of families, TCE": lambda: fit().tce(),
+        "average of families, summary": lambda: fit().summary(),
+        "assess, printed": lambda: str(bc.assess(y, s, random_state=0)),
+        "assess, page": lambda: paged(y, s),
+        "recommend": lambda: bc.recommend(y, s, random_state=0),
+        "gain of a map": lambda: bc.recalibration_gain(y, s, s**1.1, random_state=0),
+        "clusters of 5": lambda: fit(cluster=row // 5).tce(),
+        "15 sites": lambda: fit(site=row % 15).table(),
+        "12 periods": lambda: fit(period=row * 12 // n).table(),
+        "20 imputations, TCE": lambda: imputed(n, 20).tce(),
+        "times to an event, TCE": lambda: followed(n).tce(),
+        "ECE": lambda: bc.estimators.ece(y, s),
+        "ECE, 1000 resamples": lambda: bc.estimators.estimator_interval(y, s, "ece"),
+    }
+
+
+def paged(y: Any, s: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        bc.assess(y, s, random_state=0).to_html(f"{folder}/page.html")
+
+
+def imputed(n: int, imputations: int) -> Any:
+    """A fit of scores that were imputed."""
+    (y, s), rng = data(n), np.random.default_rng(2)
+    noise = rng.normal(0, 0.2, (imputations, n))
+    each = 1 / (1 + np.exp(-np.log(s / (1 - s)) - noise)).ravel()
+    number = np.repeat(np.arange(imputations), n)
+    return bc.fit(np.tile(y, imputations), each, imputation=number, random_state=0)
+
+
+def followed(n: int) -> Any:
+    """A fit of times, some of which are censored."""
+    (y, s), leave = data(n), np.random.default_rng(3).exponential(2, n)
+    died = np.asarray(y) == 1
+    outcome = bc.Survival(np.minimum(leave, np.where(died, 0.5, 2)), died & (leave > 0.5))
+    return bc.fit(outcome, s, horizon=1, random_state=0)
 
 
 def growth(seed: int, repeats: int) -> list[Row]:
-    """Growth with the number of cases
+    """Growth
 
-    CPU seconds of the fit that `assess` makes and of estimators, beside one sort of the scores.
+    CPU seconds of the smallest and the largest, and the slope of log seconds on log size: 1 is in
+    proportion, 0 not at all.
     """
+    rng = np.random.default_rng(seed)
+    most = 10**6 if repeats <= 2 else 10**7
+    s = rng.beta(1.5, 3, most)
+    y, few = (rng.random(most) < s**1.1).astype(int), data(CASES)
+    works: list[tuple[str, str, tuple[int, ...], Callable[[int], Any]]] = [
+        ("cases", title, (1000, 10**5, most), work)
+        for title, work in {
+            "one sort of the scores": lambda n: np.sort(s[:n]),
+            "average of families": lambda n: bc.fit(y[:n], s[:n], random_state=0),
+            "gain of a map": lambda n: bc.recalibration_gain(y[:n], s[:n], s[:n] ** 1.1),
+            "ECE": lambda n: bc.estimators.ece(y[:n], s[:n]),
+            "SmoothECE": lambda n: bc.estimators.smooth_ece(y[:n], s[:n]),
+        }.items()
+    ]
+    works += [
+        ("sites", "of 50 cases", (10, 20, 40), lambda k: of_sites(y[: 50 * k], s[: 50 * k])),
+        ("draws", "average, TCE", (1000, 4000, 16_000), lambda k: bc.fit(*few, draws=k).tce()),
+        ("imputations", "average, TCE", (5, 10, 20), lambda k: imputed(CASES, k).tce()),
+    ]
     rows = []
-    for n in (1000, 100_000, 10**6 if repeats <= 2 else 10**7):
-        rng = np.random.default_rng(seed)
-        s = rng.beta(1.5, 3, n)
-        y = (rng.random(n) < s**1.1).astype(int)
-        work: dict[str, Call] = {
-            "one sort of the scores": lambda s=s: np.sort(s),
-            "fit, average of families": lambda y=y, s=s: bc.fit(y, s, draws=1000, random_state=0),
-            "ECE": lambda y=y, s=s: bc.estimators.ece(y, s),
-            "SmoothECE": lambda y=y, s=s: bc.estimators.smooth_ece(y, s),
-            "Brier score": lambda y=y, s=s: bc.scores.brier_score(y, s),
-        }
-        few = repeats if n < 10**6 else 1
-        rows += [{"work": title, "n": n, "seconds": seconds(c, few)} for title, c in work.items()]
+    for grown, work, sizes, call in works:
+        times = [seconds(partial(call, k), min(repeats, 3)) for k in sizes]
+        slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+        ends = {"from": sizes[0], "to": sizes[-1], "first": times[0], "last": times[-1]}
+        rows.append({"more": grown, "work": work} | ends | {"slope": slope})
     return rows
+
+
+def of_sites(y: Any, s: Any) -> Any:
+    return bc.fit(y, s, site=np.arange(y.size) // 50, random_state=0)
 
 
 # The same posterior by samplers
@@ -328,7 +363,7 @@ def of_relplot(y: Any, s: Any) -> dict[str, Call]:
 
 
 def of_probcal(y: Any, s: Any) -> dict[str, Call]:
-    from probcal import IsotonicCalibrator, metrics
+    from probcal import BetaCalibrator, IsotonicCalibrator, metrics
 
     return {
         "ECE": lambda: metrics.ece(y, s, strategy="width"),
@@ -336,6 +371,7 @@ def of_probcal(y: Any, s: Any) -> dict[str, Call]:
         "Brier score": lambda: metrics.brier_score(y, s),
         "calibration slope": lambda: metrics.calibration_slope(y, s),
         "isotonic map": lambda: IsotonicCalibrator().fit(s, y),
+        "beta map": lambda: BetaCalibrator().fit(s, y),
     }
 
 
@@ -358,6 +394,7 @@ def of_bayescal(y: Any, s: Any) -> dict[str, Call]:
         "Brier score": lambda: bc.scores.brier_score(y, s),
         "calibration slope": lambda: bc.estimators.calibration_slope(y, s),
         "isotonic map": lambda: bc.recalibrate.IsotonicRecalibrator().fit(s, y),
+        "beta map": lambda: bc.recalibrate.BetaRecalibrator().fit(s, y),
     }
 
 
@@ -370,11 +407,8 @@ PACKAGES = {
 }
 
 
-def peers(seed: int, repeats: int) -> list[Row]:
-    """The same quantity by other packages
-
-    CPU seconds at 10 000 and 200 000 cases. Definitions agree as far as these packages have them.
-    """
+def peers(seed: int, repeats: int) -> dict[str, list[Row]]:
+    """The same quantity by other packages"""
     rows, absent = [], []
     for package, prepare in PACKAGES.items():
         try:
@@ -382,14 +416,24 @@ def peers(seed: int, repeats: int) -> list[Row]:
         except ImportError:
             absent.append({"quantity": "all", "package": f"{package}, {MISSING}"})
             continue
-        for n in (10_000, 200_000):
+        for n in (10_000, 10**6):
             for quantity, call in prepare(np.asarray(data(n)[0]), data(n)[1]).items():
-                if quantity == "ICI by loess" and n > 10_000 and repeats <= 2:
+                if quantity == "ICI by loess" and n > 10_000:
                     continue
                 cpu = seconds(call, min(repeats, 5))
                 rows.append({"quantity": quantity, "n": n, "package": package, "seconds": cpu})
     rows.sort(key=lambda row: (row["quantity"], row["n"]))
-    return rows + absent
+    ours = {(row["quantity"], row["n"]): row for row in rows if row["package"] == "bayescal"}
+    faster = []
+    for row in rows:
+        ratio = ours[row["quantity"], row["n"]]["seconds"] / row["seconds"]
+        if ratio > 1:
+            faster.append({key: row[key] for key in ("quantity", "n", "package")} | {"by": ratio})
+    none = [{"quantity": "none"}]
+    return {
+        "The same quantity by other packages, CPU seconds": rows + absent,
+        "Where another package is faster, and how many times": faster or none,
+    }
 
 
 # Fresh processes
@@ -400,15 +444,18 @@ SAMPLE = (
 )
 STARTS = {
     "interpreter": ["-c", "pass"],
-    "numpy, scipy.special and xarray": ["-c", "import numpy, scipy.special, xarray"],
+    "numpy and scipy.special": ["-c", "import numpy, scipy.special"],
     "import bayescal": ["-c", "import bayescal"],
     "fit, one family": ["-c", SAMPLE + "bc.fit(y, s, curve='beta', random_state=0)"],
-    "assess": ["-c", SAMPLE + "bc.assess(y, s, random_state=0)"],
     "fit of a million cases": [
         "-c",
         SAMPLE.replace("200", "1_000_000") + "bc.fit(y, s, random_state=0)",
     ],
     "bayescal demo": ["-m", "bayescal", "demo"],
+    "bayescal, a CSV of 200 rows": ["-m", "bayescal", "200.csv"],
+    "the same with a page": ["-m", "bayescal", "200.csv", "--html", "page.html"],
+    "bayescal, a CSV of a million rows": ["-m", "bayescal", "1000000.csv"],
+    "pandas reads it": ["-c", "import pandas; pandas.read_csv('1000000.csv')"],
     "an error message": ["-m", "bayescal", "assess", "absent.csv"],
 }
 SMALL = """
@@ -426,13 +473,25 @@ def cold(seed: int, repeats: int) -> list[Row]:
 
     CPU seconds, seconds by the clock, and the peak of memory in MB: medians.
     """
+    with tempfile.TemporaryDirectory() as folder:
+        for n in (CASES, 10**6):
+            columns = {"outcome": data(n)[0], "risk": np.round(data(n)[1], 6)}
+            pd.DataFrame(columns).to_csv(f"{folder}/{n}.csv", index=False)
+        return started(folder, repeats)
+
+
+def started(folder: str, repeats: int) -> list[Row]:
     rows = []
     usual = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     for title, arguments in STARTS.items():
         # A small process starts each, since the peak of a child includes that of its parent.
         command = [sys.executable, "-c", SMALL, sys.executable, *arguments]
         runs = [
-            json.loads(subprocess.run(command, capture_output=True, check=True, env=usual).stdout)
+            json.loads(
+                subprocess.run(
+                    command, capture_output=True, check=True, env=usual, cwd=folder
+                ).stdout
+            )
             for _ in range(min(repeats, 5))
         ]
         keys = ("seconds", "wall", "MB")

@@ -61,28 +61,6 @@ def test_a_new_site_is_less_certain_than_the_average_site(post):
     assert given.curve([0.3]).to_numpy() == pytest.approx(new.curve([0.3]).to_numpy())
 
 
-def test_it_is_stored_and_read_back(post, tmp_path):
-    post.to_netcdf(tmp_path / "sites.nc")
-    again = bc.load(tmp_path / "sites.nc")
-    assert again.problem.kind == "sites"
-    np.testing.assert_array_equal(again.tce(), post.tce())
-    np.testing.assert_array_equal(again.new().tce(), post.new().tce())
-    assert again.diagnostics == post.diagnostics
-    assert str(again) == str(post)
-    assert again.heterogeneity.equals(post.heterogeneity)
-
-
-def test_an_edited_tree_is_refused(post, tmp_path):
-    post.to_netcdf(tmp_path / "sites.nc")
-    tree = bc.load(tmp_path / "sites.nc").tree
-    tree["posterior"]["site_shift"][0, 0, 0] = np.nan
-    with pytest.raises(InputError, match="not finite"):
-        bc.MultilevelPosterior(tree)
-    del tree["posterior"]["site_shift"]
-    with pytest.raises(InputError, match="edited or damaged"):
-        bc.MultilevelPosterior(tree)
-
-
 def test_prior_of_a_site_is_wider_than_that_of_the_average(post):
     prior = [
         view.functional("calibration_in_the_large", group="prior").std()

@@ -163,31 +163,6 @@ def test_joint_probabilities_are_those_of_the_draws(post):
     assert post.prob_any_above(0.1, "observed_expected") == off
 
 
-@pytest.mark.slow
-def test_it_is_stored_and_read_back(post, tmp_path):
-    post.to_netcdf(tmp_path / "subgroups.nc")
-    again = bc.load(tmp_path / "subgroups.nc")
-    assert again.problem.kind == "subgroups"
-    assert again.levels == post.levels
-    pd.testing.assert_frame_equal(again.table(delta=0.1), post.table(delta=0.1))
-    assert again.heterogeneity.equals(post.heterogeneity)
-    assert again.diagnostics == post.diagnostics
-    assert str(again) == str(post)
-    prior = [each.at(sex="M").functional("tce", group="prior").to_numpy() for each in (post, again)]
-    np.testing.assert_array_equal(*prior)
-
-
-def test_an_edited_tree_is_refused(post, tmp_path):
-    post.to_netcdf(tmp_path / "subgroups.nc")
-    tree = bc.load(tmp_path / "subgroups.nc").tree
-    tree["posterior"]["cell_shift"][0, 0, 0] = np.nan
-    with pytest.raises(InputError, match="not finite"):
-        bc.MultilevelPosterior(tree)
-    del tree["posterior"]["cell_shift"]
-    with pytest.raises(InputError, match="edited or damaged"):
-        bc.MultilevelPosterior(tree)
-
-
 def test_what_is_unknown_is_refused(post):
     with pytest.raises(InputError, match="'age group', 'device', 'sex'"):
         post.at(ward="3")
@@ -262,13 +237,3 @@ def test_weights_and_the_order_of_cases_do_not_matter():
         y, s, subgroup=factors, sample_weight=np.full(200, 2), weight_type="counts", **options
     )
     pd.testing.assert_frame_equal(counted.table(), repeated.table())
-
-
-def test_more_cases_are_added_to_subgroups():
-    y, s, frame = patients()
-    frame = frame[["sex", "device"]]
-    options = {"curve": "intercept", "draws": 1000, "random_state": 5}
-    first = bc.fit(y[:2000], s[:2000], subgroup=frame.iloc[:2000], **options)
-    both = bc.update(first, y[2000:], s[2000:], subgroup=frame.iloc[2000:])
-    again = bc.fit(y, s, subgroup=frame, **options)
-    np.testing.assert_array_equal(both.functional("tce"), again.functional("tce"))
