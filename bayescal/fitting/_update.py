@@ -139,8 +139,7 @@ def _updated(
     if isinstance(post, MultilevelPosterior):
         together = post.data + more if post.has_outcomes else more
         return fit(together, engine=engine, draws=post.draws, **fixed, **structure)
-    law = None if problem.of_times else problem.likelihood
-    larger = prepare(problem.data + more, likelihood=law, **fixed)
+    larger = prepare(problem.data + more, **fixed)
     averaged = post._parts[0].averaged
     if averaged is not None:
         return fit_average(larger, averaged.asked, post.draws)

@@ -21,12 +21,13 @@ __all__ = ["Predictive", "from_posterior", "from_studies", "marginal", "next_stu
 
 LEAST_PUBLISHED = 3
 LEAST_PUBLISHED_LEVEL = 1e-3
-PUBLISHED_MEASURES = (
-    "observed_expected",
-    "calibration_in_the_large",
-    "calibration_slope",
-    "asymmetry",
-)
+PUBLISHED_MEASURES = {
+    "observed_expected": "shift",
+    "calibration_in_the_large": "shift",
+    "calibration_slope": "log_slope",
+    "asymmetry": "asymmetry",
+}
+"""Of which coordinate each tells."""
 TAILS = ("normal", "t")
 SEARCHED = 60  # scales of heterogeneity at which the search for the best begins
 LARGEST_ESTIMATE = 1e6
@@ -152,22 +153,20 @@ def from_studies(
             continue
         scale = math.log if measure == "observed_expected" else float
         expected = next_study(*_as_estimates(studies, measure, level, scale))
+        mu, sigma = expected.mean, expected.sd
         if measure == "observed_expected":
-            coordinates["shift"] = _distribution(
-                expected, tails, expected.mean / rare, expected.sd / rare
-            )
-        elif measure == "calibration_in_the_large":
-            coordinates["shift"] = _distribution(expected, tails, expected.mean, expected.sd)
+            mu, sigma = mu / rare, sigma / rare
         elif measure == "calibration_slope":
-            if expected.mean <= 0:
+            if mu <= 0:
                 raise InputError(
-                    f"calibration_slope has a mean of {expected.mean:.3g} over studies, and a "
+                    f"calibration_slope has a mean of {mu:.3g} over studies, and a "
                     "curve that falls has no log slope. Check the estimates."
                 )
-            mu, sigma = math.log(expected.mean), expected.sd / expected.mean
-            coordinates["log_slope"] = _distribution(expected, tails, mu, sigma)
-        else:
-            coordinates["asymmetry"] = _distribution(expected, tails, expected.mean, expected.sd)
+            mu, sigma = math.log(mu), sigma / mu
+        law = (
+            Normal(mu, sigma) if tails == "normal" else StudentT(expected.studies - 2.0, mu, sigma)
+        )
+        coordinates[PUBLISHED_MEASURES[measure]] = law
     changed: dict[str, Any] = {"name": name} | coordinates
     return replace(CLINICAL, **changed)
 
@@ -199,10 +198,6 @@ def next_study(estimate: Floats, error: Floats) -> Predictive:
     weight = 1 / (error**2 + between**2)
     mean, variance = float(weight @ estimate / weight.sum()), float(1 / weight.sum())
     return Predictive(mean, math.sqrt(between**2 + variance), between, estimate.size)
-
-
-def _distribution(expected: Predictive, tails: str, mu: float, sigma: float) -> Distribution:
-    return Normal(mu, sigma) if tails == "normal" else StudentT(expected.studies - 2.0, mu, sigma)
 
 
 def _as_estimates(

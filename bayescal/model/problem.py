@@ -354,7 +354,6 @@ def prepare(
     prior: str | Prior | Mapping[str, Any] = "neutral",
     edge: float | None = None,
     random_state: RandomState = None,
-    likelihood: Likelihood | None = None,
     **roles: Unpack[CaseRoles],
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
@@ -367,8 +366,6 @@ def prepare(
     edge : float in (0, 0.5), optional
     random_state : int or numpy.random.Generator, optional
         As in `bayescal.fit`.
-    likelihood : Likelihood, optional
-        The law of the outcomes given the curve; by default what the table says of them.
 
     Examples
     --------
@@ -381,8 +378,6 @@ def prepare(
     """
     data = table_of(y_true, y_prob, roles, times=True).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    law = likelihood
-    if law is None:
-        law = BINOMIAL if data.follow_up is None else likelihood_of(data)
+    law = likelihood_of(data)
     unfitted = Problem(*(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=law)
     return unfitted._framed()
