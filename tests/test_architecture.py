@@ -516,12 +516,12 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 ASKING = """
     cli.reading estimators.survival fitting._update
     fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
-    inference.clusters_left_out inference.general inference.loo inference.pieces
+    inference.density inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
     multilevel.same_patients multilevel.same_population plots._curve
-    plots._numbers posterior.decisions.measures
-    posterior.functionals posterior.leaving posterior.posterior
+    plots._numbers posterior.decisions posterior.departures
+    posterior.functionals posterior.posterior
     report.facts report.followed report.horizons report.page report.panel report.paper
     report.performance report.record report.tables validation.consistency validation.followed
 """

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.arrays import Floats, RandomState, as_seed
+from bayescal.core.arrays import Floats, Known, RandomState, as_seed
 from bayescal.core.errors import InputError, as_level, as_levels, check_choice
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Row, Table, measured
@@ -27,7 +27,6 @@ from bayescal.data.doors import CaseRoles, door, given_of
 from bayescal.data.roles import as_roles, labels_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import (
-    OWN_EVENT,
     FollowUp,
     Survival,
     as_horizon,
@@ -41,9 +40,8 @@ from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.multilevel.replicates import FollowedCases, KnownCases, Patients
 from bayescal.multilevel.same_patients import SamePatients, given_free
 from bayescal.multilevel.same_population import SamePopulation
-from bayescal.posterior.discordant import among_few
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
-from bayescal.posterior.intervals import equal_tailed
+from bayescal.posterior.intervals import among_few, equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -51,8 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelComparison", "ModelDifferences", "compare_models"]
 
-LOSSES, GAINS = ("brier", "log_score"), ("c_statistic",)
-"""Measures of performance of which less is better, and those of which more is."""
+LOSSES, C_STATISTIC, NET_BENEFIT = ("brier", "log_score"), "c_statistic", "net_benefit"
+"""Measures of performance: those of which less is better, and two of which more is."""
 # One family, and no average: an average pulls the level of each model towards its own predictions,
 # and intervals of differences in O/E and net benefit were too short. With one they cover .94 to .98
 # (200 sets, where leaving tells nothing).
@@ -91,7 +89,7 @@ class ModelDifferences:
         self.title, self.views = title, dict(views)
         self._free = list(views.values()) if free is None else free
         self._replicates, self._alike, self._differ = replicates, alike, dict(differ or {})
-        self._paired: dict[str, dict[str, Floats]] = {}
+        self._paired: dict[tuple[Any, ...], dict[str, Floats]] = {}
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
@@ -99,7 +97,7 @@ class ModelDifferences:
         names = usual_functionals()
         each = [set(view.summary(names=names).index) for view in self.views.values()]
         defined = [name for name in names if all(name in one for one in each)]
-        return (*defined, *LOSSES, *GAINS)
+        return (*defined, *LOSSES, C_STATISTIC)
 
     def draws(self, measure: str) -> dict[str, Floats]:
         """Draws of a measure of each model; those at one place are of the same patients.
@@ -114,13 +112,7 @@ class ModelDifferences:
         dict of str to ndarray of shape (draws,)
         """
         check_choice(measure, self.measures, "measure")
-        if measure not in self._paired:
-            is_distance = measure in FUNCTIONALS and FUNCTIONALS[measure].is_distance
-            of = self.views.values() if is_distance else self._free
-            drawn = self._together(lambda view: _values(view, measure), of)
-            ranks = self._alike if measure in GAINS else {}
-            self._paired[measure] = drawn | {name: drawn[one] for name, one in ranks.items()}
-        return {name: values.copy() for name, values in self._paired[measure].items()}
+        return {name: values.copy() for name, values in self._drawn(measure).items()}
 
     def net_benefit(self, thresholds: ArrayLike, ci_prob: float = 0.95) -> pd.DataFrame:
         """Net benefit of each model at thresholds, and its difference from the first one.
@@ -137,45 +129,8 @@ class ModelDifferences:
             Index: (threshold, model). Columns as those of `summary`; a model with the higher net
             benefit is better.
         """
-        import pandas as pd
-
-        level, rows = as_level(ci_prob), {}
-        for at in as_levels(thresholds, "thresholds"):
-            drawn = self._together(partial(_net_benefit, threshold=at), self._free)
-            for name, row in _differences(drawn, level, lambda values: -values, self._among_few):
-                rows[float(at), name] = row
-        index = pd.MultiIndex.from_tuples(list(rows), names=["threshold", "model"])
-        return pd.DataFrame(list(rows.values()), index)
-
-    def _among_few(self, name: str, change: Floats) -> Floats:
-        """A change in what patients gain, which few patients with other predictions made."""
-        data = self.views[name].data
-        number = self._differ.get(name, data.n)
-        if not change.any() or not number:
-            return change
-        size = float(change.mean()) * data.n / number
-        return among_few(change, size, data.n, self.views[name].problem.rng("discordant"))
-
-    def _together(
-        self,
-        values: Callable[[CalibrationPosterior], Floats],
-        views: Iterable[CalibrationPosterior],
-    ) -> dict[str, Floats]:
-        """Draws of each model in the order of the same patients."""
-        own = [values(view) for view in views]
-        order = [values(view) for view in self._kept_replicates]
-        drawn = [_in_order_of(*pair) for pair in zip(own, order, strict=True)]
-        return dict(zip(self.views, drawn, strict=True))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: replicates, in place of what makes them."""
-        from bayescal.core.arrays import Known
-
-        return self.__dict__ | {"_replicates": Known(self._kept_replicates)}
-
-    @cached_property
-    def _kept_replicates(self) -> Sequence[CalibrationPosterior]:
-        return self._replicates()
+        asked = {float(at): (NET_BENEFIT, at) for at in as_levels(thresholds, "thresholds")}
+        return self._differences(asked, "threshold", as_level(ci_prob))
 
     def summary(self, ci_prob: float = 0.95, measures: Sequence[str] | None = None) -> pd.DataFrame:
         """Every measure of each model, and its difference from the first one.
@@ -195,19 +150,78 @@ class ModelDifferences:
             probability that the model is better: nearer to the value at perfect calibration, with a
             lower Brier or log score, or with a higher C-statistic.
         """
-        import pandas as pd
-
-        level, rows = as_level(ci_prob), {}
-        for measure in self.measures if measures is None else measures:
-            of_patients = None if measure in FUNCTIONALS else self._among_few
-            badness = partial(_badness, measure)
-            each = _differences(self.draws(measure), level, badness, of_patients)
-            for name, row in each:
-                rows[measure, name] = row
-        index = pd.MultiIndex.from_tuples(list(rows), names=["measure", "model"])
-        table = pd.DataFrame(list(rows.values()), index)
+        level, names = as_level(ci_prob), self.measures if measures is None else measures
+        asked = {check_choice(name, self.measures, "measure"): (name,) for name in names}
+        table = self._differences(asked, "measure", level)
         table.attrs.update(ci_prob=level, reference=next(iter(self.views)))
         return table
+
+    def _drawn(self, measure: str, *threshold: float) -> dict[str, Floats]:
+        """Draws of each model in the order of the same patients."""
+        key = measure, *threshold
+        if key not in self._paired:
+            is_distance = measure in FUNCTIONALS and FUNCTIONALS[measure].is_distance
+            own = self.views.values() if is_distance else self._free
+            each = [
+                _in_order_of(*(_values(of, measure, *threshold) for of in (view, like)))
+                for view, like in zip(own, self._kept_replicates, strict=True)
+            ]
+            drawn = dict(zip(self.views, each, strict=True))
+            ranks = self._alike if measure == C_STATISTIC else {}
+            self._paired[key] = drawn | {name: drawn[one] for name, one in ranks.items()}
+        return self._paired[key]
+
+    def _differences(
+        self, asked: Mapping[Any, tuple[Any, ...]], called: str, level: float
+    ) -> pd.DataFrame:
+        """A row for each measure (at its threshold, if it has one) and model but the first."""
+        import pandas as pd
+
+        rows = {}
+        for key, (measure, *threshold) in asked.items():
+            drawn = self._drawn(measure, *threshold)
+            reference, *others = drawn
+            for name in others:
+                rows[key, name] = self._row(name, measure, drawn[name], drawn[reference], level)
+        index = pd.MultiIndex.from_tuples(list(rows), names=[called, "model"])
+        return pd.DataFrame(list(rows.values()), index)
+
+    def _row(
+        self, name: str, measure: str, values: Floats, first: Floats, level: float
+    ) -> dict[str, float]:
+        change = shown = values - first
+        if measure in FUNCTIONALS:
+            ideal = FUNCTIONALS[measure].ideal
+            is_better = np.abs(values - ideal) < np.abs(first - ideal)
+        else:
+            shown = self._among_few(name, change)
+            is_better = shown < 0 if measure in LOSSES else shown > 0
+        lower, upper = equal_tailed(shown, level)
+        return {
+            "reference": float(first.mean()),
+            "estimate": float(values.mean()),
+            "difference": float(change.mean()),
+            "lower": lower,
+            "upper": upper,
+            "prob_better": float(np.mean(is_better)),
+        }
+
+    def _among_few(self, name: str, change: Floats) -> Floats:
+        """A change in what patients gain, which few patients with other predictions made."""
+        data = self.views[name].data
+        number = self._differ.get(name, data.n)
+        if not change.any() or not number:
+            return change
+        size = float(change.mean()) * data.n / number
+        return among_few(change, size, data.n, self.views[name].problem.rng("discordant"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: replicates, in place of what makes them."""
+        return self.__dict__ | {"_replicates": Known(self._kept_replicates)}
+
+    @cached_property
+    def _kept_replicates(self) -> Sequence[CalibrationPosterior]:
+        return self._replicates()
 
     def page(self, thresholds: Sequence[float] = ()) -> Page:
         """How far the models differ, and how probable it is that one is better than the first.
@@ -218,42 +232,24 @@ class ModelDifferences:
             Risks from which a case is treated, for a table of the net benefit.
         """
         summary = self.summary(measures=ON_CARD)
-        answer = [_of_error(row, *names) for names, row in _errors(summary)]
+        first, errors = summary.attrs["reference"], summary.xs("tce").T.to_dict()
+        answer = [_of_error(row, str(name), first) for name, row in errors.items()]
         curves = {shortened(name): view for name, view in self.views.items()}
         figure = Figure("reliability", curves, {"ci_probs": (0.95,)}, "Calibration curves")
-        rows = [
-            Row(f"{measure}, {model}", f"{measure}, {shortened(model)}", numbers)
-            for (measure, model), numbers in zip(
-                summary.index.to_list(), summary.to_dict("records"), strict=True
-            )
-        ]
-        reference = shortened(summary.attrs["reference"])
-        title = f"Each model less {reference}, with 95 % intervals"
-        table = Table("differences", title, "Measure, model", _columns(), rows, stacks=True)
-        record = {"differences": {row.name: dict(row.values) for row in rows}}
+        title = f"Each model less {shortened(first)}, with 95 % intervals"
+        tables = [_table("differences", title, "Measure, model", summary)]
+        if thresholds:
+            title = "Net benefit less that of the first model, with 95 % intervals"
+            benefit = self.net_benefit(thresholds)
+            tables.append(_table("net_benefit", title, "Net benefit at, model", benefit))
         return Page(
             f"{' and '.join(curves)} compared",
             self.title,
             tuple(answer),
-            (Section("Differences", (figure, table, *self._benefits(thresholds))),),
+            (Section("Differences", (figure, *tables)),),
             (),
-            record,
+            {"differences": _recorded(tables[0])},
         )
-
-    def _benefits(self, thresholds: Sequence[float]) -> list[Table]:
-        """The net benefit at thresholds, if there are any."""
-        if not thresholds:
-            return []
-        benefit = self.net_benefit(thresholds)
-        rows = [
-            Row(f"{at:g}, {model}", f"{at:g}, {shortened(model)}", numbers)
-            for (at, model), numbers in zip(
-                benefit.index.to_list(), benefit.to_dict("records"), strict=True
-            )
-        ]
-        title = "Net benefit less that of the first model, with 95 % intervals"
-        head = "Net benefit at, model"
-        return [Table("net_benefit", title, head, _columns(), rows, stacks=True)]
 
     def __repr__(self) -> str:
         return f"ModelDifferences\n{self.page()}"
@@ -290,7 +286,7 @@ class ModelComparison:
     ) -> None:
         self.posts = dict(posts)
         self._same, self._alike = same, alike
-        self._kept: dict[str, ModelDifferences] = {}
+        self._kept: dict[tuple[str, str | None], ModelDifferences] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the populations, which are made again when asked for."""
@@ -323,12 +319,9 @@ class ModelComparison:
         InputError
             If there was no such site.
         """
-        if site is None:
-            return self._of("", lambda post: post.at(), lambda: self._same.at(None))
-        label = check_choice(str(site), self.labels, "site")
-        return self._of(
-            f"site {label}", lambda post: post.at(site=label), lambda: self._same.at(label)
-        )
+        label = None if site is None else check_choice(str(site), self.labels, "site")
+        of = {} if label is None else {"site": label}
+        return self._of(("at", label), lambda post: post.at(**of), lambda: self._same.at(label))
 
     def average(self) -> ModelDifferences:
         """The difference for the average site, over the scores of all patients.
@@ -337,7 +330,7 @@ class ModelComparison:
         -------
         ModelDifferences
         """
-        return self._of("average", lambda post: post.average(), self._same.average)
+        return self._of(("average", None), lambda post: post.average(), self._same.average)
 
     def new(self) -> ModelDifferences:
         """The difference for a site that has not been seen.
@@ -346,7 +339,7 @@ class ModelComparison:
         -------
         ModelDifferences
         """
-        return self._of("new", lambda post: post.new(), self._same.new)
+        return self._of(("new", None), lambda post: post.new(), self._same.new)
 
     def table(self, measure: str = "tce", ci_prob: float = 0.95) -> pd.DataFrame:
         """One measure: for these patients, the average site, the next one, and each site.
@@ -363,15 +356,19 @@ class ModelComparison:
             Index: the population; of three models or more (population, model). Columns as
             `ModelDifferences.summary`. There is no next site of fewer than five.
         """
-        import pandas as pd
-
-        each = [*self._populations(), *map(self.at, self.labels)]
-        tables = [of.summary(ci_prob, [measure]).droplevel("measure") for of in each]
-        table = pd.concat(tables, keys=[of.title for of in each], names=["population", "model"])
+        table = self._of_each([*self._populations(), *map(self.at, self.labels)], measure, ci_prob)
         if len(self.models) == 2:
             table = table.droplevel("model")
-        table.attrs = {**tables[0].attrs, "measure": measure}
+        table.attrs.update(ci_prob=as_level(ci_prob), reference=self.models[0], measure=measure)
         return table
+
+    def _of_each(
+        self, each: Sequence[ModelDifferences], measure: str, ci_prob: float = 0.95
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        tables = [of.summary(ci_prob, [measure]).droplevel("measure") for of in each]
+        return pd.concat(tables, keys=[of.title for of in each], names=["population", "model"])
 
     def _populations(self) -> list[ModelDifferences]:
         of_next = [self.new()] if len(self.labels) >= LEAST_OF_NEXT else []
@@ -387,19 +384,14 @@ class ModelComparison:
         """
         data = next(iter(self.posts.values())).data
         of_these = self.at().page(thresholds)
-        rows = []
-        for of in self._populations():
-            each = of.summary(measures=["tce"]).to_dict("records")
-            for model, numbers in zip(self.models[1:], each, strict=True):
-                label = f"{of.title}, {shortened(model)}"
-                rows.append(Row(label, label, {str(key): value for key, value in numbers.items()}))
         title = f"True calibration error less that of {shortened(self.models[0])}"
-        table = Table("populations", title, "Patients, model", _columns(), rows, stacks=True)
+        errors = self._of_each(self._populations(), "tce")
+        table = _table("populations", title, "Patients, model", errors)
         subject = (
             f"{len(self.models)} models, {len(self.labels)} sites, "
             f"{cases_and_events(data.n, data.events, data.n)}"
         )
-        record = {**of_these.record, "populations": {row.name: dict(row.values) for row in rows}}
+        record = {**of_these.record, "populations": _recorded(table)}
         sections = (*of_these.sections, Section("For whom", (table,)))
         return replace(of_these, subject=subject, sections=sections, record=record)
 
@@ -411,7 +403,7 @@ class ModelComparison:
 
     def _of(
         self,
-        key: str,
+        key: tuple[str, str | None],
         view: Callable[[MultilevelPosterior], CalibrationPosterior],
         replicates: Callable[[], Sequence[CalibrationPosterior]],
     ) -> ModelDifferences:
@@ -512,7 +504,7 @@ def compare_models(
     if named.columns is not None:
         columns = of_models if hasattr(of_models, "items") else {named.columns.prob: of_models}
         of_models = dict(columns.items())
-    names = _names_of(of_models)
+    _check_models(of_models)
     horizon, pos_label = (named.words.get(name) for name in ("horizon", "pos_label"))
     given: dict[str, Any] = {
         f"models[{shortened(name)!r}]": score for name, score in of_models.items()
@@ -524,45 +516,49 @@ def compare_models(
     values, of_roles = as_roles(**role_columns).aligned(
         y_true=named.y_true, sample_weight=weight, **given
     )
-    seen = _Seen.of(values[0], horizon, pos_label)
-    counts = as_weights(values[1], seen.size)
-    counts = np.ones(seen.size) if counts is None else counts
+    seen, is_known = _seen(values[0], horizon, pos_label)
+    size = is_known.size
+    counts = as_weights(values[1], size)
+    counts = np.ones(size) if counts is None else counts
     scores = [as_scores(score, name) for name, score in zip(given, values[2:], strict=True)]
     for name, score in zip(given, scores, strict=True):
-        check_same_length(seen.size, "y_true", score.size, name)
-    of_cases: dict[str, Any] = {}
-    kept = (counts > 0) & seen.is_known
-    unit: NDArray[Any] = np.arange(seen.size)
-    is_sited = "site" in of_roles.columns
-    if is_sited:
-        of_cases["site"] = _labels(of_roles.columns["site"], "site", seen.size)[kept]
-    if "cluster" in of_roles.columns:
-        unit = _labels(of_roles.columns["cluster"], "cluster", seen.size)
-        of_cases["cluster"] = unit[kept]
-    seen, unit, counts = seen.of_some(kept), unit[kept], counts[kept]
-    cases = {name: score[kept] for name, score in zip(names, scores, strict=True)}
-    tables = {
-        name: CalibrationData(
-            *(seen.outcome, score, counts), weight_type="counts", horizon=horizon, **of_cases
-        )
+        check_same_length(size, "y_true", score.size, name)
+    kept = (counts > 0) & is_known
+    labels = {}
+    for role, column in of_roles.columns.items():
+        code, names = labels_of(column, size, role)
+        labels[role] = np.array(names)[code][kept]
+    counts = counts[kept]
+    patients: Patients
+    if isinstance(seen, Survival):
+        seen = seen.of(kept)
+        times = FollowUp.of_cases(seen, as_horizon(horizon), np.ones(counts.size))
+        patients = FollowedCases(times)
+    else:
+        seen = seen[kept]
+        patients = KnownCases(seen)
+    cases = {name: score[kept] for name, score in zip(of_models, scores, strict=True)}
+    unit = labels.get("cluster", np.arange(counts.size))
+
+    seed = as_seed(random_state)
+    how: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": seed}
+    if "site" not in labels:
+        how["curve"] = FAMILY
+    of_table: dict[str, Any] = {"weight_type": "counts", "horizon": horizon, **labels}
+    posts: dict[str, Any] = {
+        name: fit(CalibrationData(seen, score, counts, **of_table), **how)
         for name, score in cases.items()
     }
-    how: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": as_seed(random_state)}
-    if not is_sited:
-        how["curve"] = FAMILY
-    posts: dict[str, Any] = {name: fit(table, **how) for name, table in tables.items()}
-    patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
-    if is_sited:
+    each = list(cases.values())
+    if "site" in labels:
         sites = {name: as_multilevel(post, "sites") for name, post in posts.items()}
         free = [given_free(post) for post in sites.values()]
-        of_sites = (free, patients, each, counts, of_cases["site"], unit, seed)
-        return ModelComparison(sites, SamePatients(*of_sites), _of_one_order(cases))
-
-    fits = list(posts.values())
-    same = SamePopulation(fits, patients, each, counts, unit, title=ALL, seed=seed)
+        same = SamePatients(free, patients, each, counts, labels["site"], unit, seed)
+        return ModelComparison(sites, same, _of_one_order(cases))
+    alone = SamePopulation([*posts.values()], patients, each, counts, unit, title=ALL, seed=seed)
     first, *others = cases
     differ = {name: float(counts[cases[name] != cases[first]].sum()) for name in others}
-    return ModelDifferences(ALL, posts, same.replicates, _of_one_order(cases), differ)
+    return ModelDifferences(ALL, posts, alone.replicates, _of_one_order(cases), differ)
 
 
 def _of_one_order(cases: Mapping[str, Floats]) -> dict[str, str]:
@@ -575,50 +571,17 @@ def _of_one_order(cases: Mapping[str, Floats]) -> dict[str, str]:
     return {name: one for name, one in first.items() if one != name}
 
 
-class _Seen(NamedTuple):
-    """What was seen of the cases: outcomes that are known, or times to an event."""
-
-    outcome: Any
-
-    @classmethod
-    def of(cls, y_true: Any, horizon: float | None, pos_label: Any) -> _Seen:
-        """Outcomes as they are passed, checked."""
-        if not isinstance(y_true, Survival):
-            refuse_horizon(horizon)
-            return cls(as_outcomes(y_true, pos_label=pos_label, missing=True))
-        as_horizon(horizon)
-        check_codes(y_true.unnamed_codes)
-        if pos_label is not None:
-            raise InputError(
-                "pos_label was given beside a Survival, whose events are 0/1. Drop it."
-            )
-        return cls(y_true)
-
-    @property
-    def size(self) -> int:
-        return len(self.outcome)
-
-    @property
-    def is_known(self) -> NDArray[np.bool_]:
-        """Which cases tell something: all that were followed, or have an outcome."""
-        if isinstance(self.outcome, Survival):
-            return np.ones(self.size, bool)
-        return np.asarray(~np.isnan(self.outcome))
-
-    def of_some(self, kept: NDArray[np.bool_]) -> _Seen:
-        """Of some of the cases."""
-        if not isinstance(self.outcome, Survival):
-            return _Seen(self.outcome[kept])
-        seen = self.outcome
-        entry = None if seen.entry is None else seen.entry[kept]
-        return _Seen(Survival(seen.time[kept], seen.kind[kept], entry, cause=int(OWN_EVENT)))
-
-    def patients(self, horizon: float | None) -> Patients:
-        """Of each case, what it tells of a curve."""
-        if horizon is None:
-            return KnownCases(self.outcome)
-        seen, one = self.outcome, np.ones(self.size)
-        return FollowedCases(FollowUp.of_cases(seen, horizon, one))
+def _seen(y_true: Any, horizon: Any, pos_label: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Outcomes or times, checked, and of which cases they tell something."""
+    if not isinstance(y_true, Survival):
+        refuse_horizon(horizon)
+        outcome = as_outcomes(y_true, pos_label=pos_label, missing=True)
+        return outcome, np.asarray(~np.isnan(outcome))
+    as_horizon(horizon)
+    check_codes(y_true.unnamed_codes)
+    if pos_label is not None:
+        raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
+    return y_true, np.ones(len(y_true), bool)
 
 
 def _refuse_several(values: Any, name: str) -> None:
@@ -638,8 +601,8 @@ def _refuse_several(values: Any, name: str) -> None:
         )
 
 
-def _names_of(models: Any) -> list[str]:
-    """Names of two models or more."""
+def _check_models(models: Any) -> None:
+    """Refuse what are not two models or more, each by its name."""
     if not isinstance(models, Mapping) or not all(isinstance(name, str) for name in models):
         raise InputError(
             "models must be the predictions of each model by its name, such as {'old': old, "
@@ -650,24 +613,13 @@ def _names_of(models: Any) -> list[str]:
             f"models has the predictions of {count(len(models), 'model')}, and a comparison needs "
             "two or more, such as {'old': old, 'new': new}."
         )
-    return list(models)
 
 
-def _labels(column: Any, name: str, size: int) -> NDArray[np.str_]:
-    """Labels as text, one for each case."""
-    code, names = labels_of(column, size, name)
-    return np.array(names)[code]
-
-
-def _values(view: CalibrationPosterior, measure: str) -> Floats:
+def _values(view: CalibrationPosterior, measure: str, *threshold: float) -> Floats:
     """Draws of a functional, or of a measure of performance."""
     if measure in FUNCTIONALS:
         return view.values_of(measure)
-    return np.asarray(view.performance()[measure]).ravel()
-
-
-def _net_benefit(view: CalibrationPosterior, threshold: float) -> Floats:
-    return np.asarray(view.performance([threshold])["net_benefit"]).ravel()
+    return np.asarray(view.performance(threshold)[measure]).ravel()
 
 
 def _in_order_of(values: Floats, like: Floats) -> Floats:
@@ -677,80 +629,41 @@ def _in_order_of(values: Floats, like: Floats) -> Floats:
     return placed
 
 
-def _differences(
-    drawn: Mapping[str, Floats],
-    level: float,
-    badness: Callable[[Floats], Floats],
-    of_patients: Callable[[str, Floats], Floats] | None,
-) -> Iterator[tuple[str, dict[str, float]]]:
-    """The row of each model but the first, from draws that belong together.
-
-    Of what patients gain, as `of_patients` says of the change.
-    """
-    reference, *others = drawn
-    first = drawn[reference]
-    for name in others:
-        change, is_better = drawn[name] - first, badness(drawn[name]) < badness(first)
-        if of_patients is not None:
-            change = of_patients(name, change)
-            is_better = badness(change) < 0
-        lower, upper = equal_tailed(change, level)
-        yield (
-            name,
-            {
-                "reference": float(first.mean()),
-                "estimate": float(drawn[name].mean()),
-                "difference": float((drawn[name] - first).mean()),
-                "lower": lower,
-                "upper": upper,
-                "prob_better": float(np.mean(is_better)),
-            },
-        )
-
-
-def _badness(measure: str, values: Floats) -> Floats:
-    """A measure as something of which less is better."""
-    if measure in FUNCTIONALS:
-        return np.abs(values - FUNCTIONALS[measure].ideal)
-    return -values if measure in GAINS else values
-
-
 def _better(row: Mapping[Any, Any]) -> str:
     """The probability of being better; of what is the same in every draw, that it is."""
     return chance_of_better(row["lower"], row["upper"], row["prob_better"])
 
 
-def _columns() -> tuple[Column, ...]:
+def _table(name: str, title: str, head: str, differences: pd.DataFrame) -> Table:
+    """Differences by (measure, threshold or population) and model, as a page shows them."""
+    each = zip(differences.index.to_list(), differences.to_dict("records"), strict=True)
+    rows = []
+    for (key, model), numbers in each:
+        of = key if isinstance(key, str) else f"{key:g}"
+        values = {str(column): value for column, value in numbers.items()}
+        rows.append(Row(f"{of}, {model}", f"{of}, {shortened(model)}", values))
     keys = ("difference", "lower", "upper")
-    return (
+    columns = (
         measured("difference", "Difference (95 % interval)", keys, signed=True),
         Column("prob_better", "P(better)", lambda row: _better(row.values)),
     )
+    return Table(name, title, head, columns, rows, stacks=True)
 
 
-def _errors(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str], Mapping[Any, Any]]]:
-    """The rows of the calibration error, with the names of the first model and of each other."""
-    for (measure, model), row in zip(
-        summary.index.to_list(), summary.to_dict("records"), strict=True
-    ):
-        if measure == "tce":
-            yield (str(summary.attrs["reference"]), str(model)), row
+def _recorded(table: Table) -> dict[str, Any]:
+    return {row.name: dict(row.values) for row in table.rows}
 
 
-def _of_error(row: Mapping[Any, Any], first: str, other: str) -> str:
+def _of_error(row: Mapping[Any, Any], other: str, first: str) -> str:
     """How far the error of a model is from that of the first, in points."""
-    ends = sorted(abs(100 * row[end]) for end in ("lower", "upper"))
-    change = 100 * float(row["difference"])
-    names = shortened(other, 20), shortened(first, 20)
-    better = _better(row)
+    change, low, high = (100 * float(row[key]) for key in ("difference", "lower", "upper"))
+    names, better = (shortened(other, 20), shortened(first, 20)), _better(row)
     told = f"better with probability {better}" if better != THE_SAME else better
-    if row["lower"] < 0 < row["upper"] or not change:
-        low, high = (f"{100 * row[end]:+.1f}" for end in ("lower", "upper"))
-        change_in_words = f"{change:+.1f} points ({low} to {high})"
-        return f"Error of {names[0]} against {names[1]}: {change_in_words}; {told}."
-    way = "less" if change < 0 else "more"
-    low, high = (f"{end:.1f}" for end in ends)
+    if low < 0 < high or not change:
+        in_words = f"{change:+.1f} points ({low:+.1f} to {high:+.1f})"
+        return f"Error of {names[0]} against {names[1]}: {in_words}; {told}."
+    way, (low, high) = "less" if change < 0 else "more", sorted((abs(low), abs(high)))
     return (
-        f"{names[0]} is off by {abs(change):.1f} points {way} than {names[1]} ({low} to {high}); "
-        f"{told}."
+        f"{names[0]} is off by {abs(change):.1f} points {way} than {names[1]} ({low:.1f} to "
+        f"{high:.1f}); {told}."
     )

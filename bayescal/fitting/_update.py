@@ -1,26 +1,33 @@
-"""update(): the posterior of the data so far and more."""
+"""load() and update(): a posterior that was saved, and that of the data so far and more."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Unpack
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
 
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.fitting._fit import fit
-from bayescal.fitting.imputed.combine import combine_imputations
+from bayescal.fitting.imputed import combine_imputations
 from bayescal.inference.curve import fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
+from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, as_seen, check_outcomes
+from bayescal.posterior.stored import SEVERAL, key_of, open_tree, trees_of
 
-__all__ = ["update"]
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["load", "update"]
 
 
 @door
@@ -132,9 +139,54 @@ def _updated(
     if isinstance(post, MultilevelPosterior):
         together = post.data + more if post.has_outcomes else more
         return fit(together, engine=engine, draws=post.draws, **fixed, **structure)
-    law = None if problem.of_times else problem.likelihood
-    larger = prepare(problem.data + more, likelihood=law, **fixed)
+    larger = prepare(problem.data + more, **fixed)
     averaged = post._parts[0].averaged
     if averaged is not None:
         return fit_average(larger, averaged.asked, post.draws)
     return fit_curve(larger, post.draws, engine, as_sampler(None))
+
+
+def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterior:
+    """Read a posterior that `to_netcdf` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    CalibrationPosterior or MultilevelPosterior
+        The second of sites, subgroups and periods; one of their curves is read back as that curve.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it was not written by bayescal, or was edited or damaged.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> post = bc.load("posterior.nc")  # doctest: +SKIP
+    """
+    try:
+        return _posterior_of(open_tree(path))
+    except InputError as error:
+        raise InputError(f"path {shortened(repr(str(path)))} cannot be loaded: {error}") from None
+    except RecursionError:
+        raise InputError(
+            f"path {shortened(repr(str(path)))} cannot be loaded: a text in it has brackets inside "
+            "brackets without end. It was damaged: write it again."
+        ) from None
+
+
+def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosterior:
+    each = trees_of(tree)
+    if "terms" in each[0].attrs:
+        return MultilevelPosterior(tree)
+    if key_of(each[0]) is None:
+        return as_seen(CalibrationPosterior(tree), tree)
+    parts = []
+    for one in each:
+        several = Curves.of_tree(one.children[SEVERAL].copy())
+        parts.append(several.part(key_of(one) or {}))
+    return as_seen(CalibrationPosterior(parts), tree)

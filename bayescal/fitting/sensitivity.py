@@ -9,8 +9,8 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice
+from bayescal.inference.comparison import power_scaling_of
 from bayescal.inference.density import density_of
-from bayescal.inference.sensitivity import power_scaling_of
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed import in_turn
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior

@@ -20,10 +20,9 @@ from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.posterior.departures import Departure, OtherRisk
+from bayescal.posterior.departures import Departure, OtherRisk, left_early, other_hazard
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.intervals import verdict_of
-from bayescal.posterior.leaving import left_early, other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -78,9 +77,7 @@ class KnownFit:
             If there is one curve, or no such level.
         """
         if self.several is None:
-            raise InputError(
-                "the fit is of one curve. Pass site=, period= or subgroup= to fit_known."
-            )
+            raise InputError(OF_ONE)
         return KnownFit(self.several.at(levels, **by_name), self.several)
 
     def by_level(self, close: float, ci_prob: float = 0.95, *, by: Any = None) -> pd.DataFrame:
@@ -114,9 +111,7 @@ class KnownFit:
                 **{f"delta_{end}": change[end] for end in ("lower", "upper")},
             }
         if not rows:
-            raise InputError(
-                "the fit is of one curve. Pass site=, period= or subgroup= to fit_known."
-            )
+            raise InputError(OF_ONE)
         index = pd.MultiIndex.from_tuples(list(rows), names=["factor", "level"])
         return pd.DataFrame(list(rows.values()), index)
 

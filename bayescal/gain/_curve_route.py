@@ -24,11 +24,9 @@ from bayescal.gain._terms import (
 )
 from bayescal.gain.alike import of_equal_cells
 from bayescal.gain.paired import PairedPredictions
-from bayescal.inference.averaging import Mixture
-from bayescal.inference.candidates import in_order, prior_probabilities
-from bayescal.inference.samples import FamilySamples
+from bayescal.inference.averaging import FamilySamples, Mixture, in_order, prior_probabilities
 from bayescal.model.curves import average_of
-from bayescal.model.mixture import WEIGHTS
+from bayescal.model.draws import WEIGHTS
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population

@@ -26,9 +26,8 @@ from bayescal.gain._terms import (
 from bayescal.gain.alike import Alike, of_neighbours
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.priors import Prior
-from bayescal.posterior.discordant import among_few
-from bayescal.posterior.population import draw_population
-from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.posterior.intervals import among_few
+from bayescal.posterior.population import ClusterBootstrap, draw_population
 
 __all__ = ["by_pairs"]
 

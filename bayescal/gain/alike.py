@@ -15,7 +15,7 @@ from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.problem import Problem
-from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.posterior.population import ClusterBootstrap
 
 __all__ = ["Alike", "of_equal_cells", "of_neighbours"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import maximise
-from bayescal.model.clusters.sandwich import sandwich
+from bayescal.model.clusters import sandwich
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row, merged_rows
 from bayescal.model.likelihood.times.rows import TimesRows

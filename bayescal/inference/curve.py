@@ -17,12 +17,16 @@ from bayescal.core.errors import (
     check_choice,
 )
 from bayescal.core.sampling import BAD_K
-from bayescal.inference.averaging import Mixture
-from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order, prior_probabilities
+from bayescal.inference.averaging import (
+    PRIOR_CALIBRATED,
+    FamilySamples,
+    Mixture,
+    in_order,
+    prior_probabilities,
+)
 from bayescal.inference.density import sample_importance
 from bayescal.inference.nuts import Sampler, sample_curve_nuts
-from bayescal.inference.samples import FamilySamples
-from bayescal.model.clusters.design import cluster_design, is_separated
+from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.curves import AVERAGE, CURVES, FAMILY_OF_SEVERAL, Curve, average_of
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem

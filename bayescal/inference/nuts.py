@@ -13,7 +13,7 @@ from bayescal.core.text import shortened
 from bayescal.core.versions import NUTS_SAMPLERS, sample_nuts
 from bayescal.model.draws import CHAINS, Part
 from bayescal.model.problem import Problem
-from bayescal.model.pymc.model import model_of
+from bayescal.model.pymc import model_of
 from bayescal.posterior.stored import coordinates_of
 
 if TYPE_CHECKING:

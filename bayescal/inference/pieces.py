@@ -1,4 +1,4 @@
-"""The engine of curves made of stretches: exact sums over partitions, and draws from them."""
+"""Exact sums: over partitions of the scores into stretches, and over risks at a few scores."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from scipy.special import expit, logsumexp
 
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import Sample, resample, smooth_rows
-from bayescal.model.clusters.design import cluster_design
+from bayescal.model.clusters import cluster_design
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.times.correction import Correction
+from bayescal.model.likelihood.times.correction import Correction, late_of
 from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.late import late_of
 from bayescal.model.likelihood.times.rows import correction_of
-from bayescal.model.partition.cells import cell_of
+from bayescal.model.partition.cells import PartitionPrior, cell_of
 from bayescal.model.partition.paths import draw_partitions, sums_by_prior
-from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.problem import Problem
+from bayescal.model.saturated import ANY_RISKS, RiskPrior, RiskSums
 
-__all__ = ["sample_pieces", "variance_factor"]
+__all__ = ["sample_pieces", "sample_saturated", "variance_factor"]
+
 
 ENOUGH_OF_DRAWS = 0.2
 
@@ -142,3 +142,44 @@ def variance_factor(problem: Problem) -> float:
         return 1.0
     design = cluster_design(problem)
     return design.effect * design.inflation
+
+
+POINTS_A_DRAW = 4
+"""Independent draws for each draw that is asked for; an average chooses among them."""
+
+
+def sample_saturated(
+    problem: Problem, draws: int, priors: Sequence[RiskPrior] = (ANY_RISKS,)
+) -> list[Sample]:
+    """Posterior draws of the error at each score, under one or several priors.
+
+    Where cases come in clusters, every case counts as one over the design effect of the number of
+    events.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its frame holds the scores.
+    draws : int
+        Under each prior.
+
+    Returns
+    -------
+    list of Sample
+        One for each prior, with draws of shape (draws, scores). The log evidence is of the single
+        outcomes, given that the curve leaves the diagonal. It is exact and the draws are
+        independent, so there is no Monte Carlo error and k-hat is minus infinity.
+    """
+    table, effect = problem.table, variance_factor(problem)
+    trials, hits = table.trials / effect, table.hits / effect
+    on_diagonal = float(hits @ np.log(table.score) + (trials - hits) @ np.log1p(-table.score))
+    samples = []
+    for index, prior in enumerate(priors):
+        sums = RiskSums(problem.stated, trials, hits, prior)
+        points: Floats = sums.draw(POINTS_A_DRAW * draws, problem.rng(f"risks {index}"))
+        weights = np.full(len(points), 1 / len(points))
+        evidence = sums.log_evidence + (effect - 1) * on_diagonal
+        samples.append(
+            Sample(points[:draws], evidence, 0.0, -np.inf, float(draws), points, weights)
+        )
+    return samples

@@ -16,7 +16,7 @@ from scipy.special import logit
 from bayescal.core.arrays import Floats
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import BETA
-from bayescal.model.lapse.bounds import RATES
+from bayescal.model.lapse import RATES
 from bayescal.model.pieces import PIECES, cells_of
 from bayescal.model.spline import deviation_columns, spline_frame, with_deviations
 

@@ -13,12 +13,23 @@ from scipy.special import logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import clipped
-from bayescal.model.lapse.bounds import RATES, bounded_log_odds, bounded_probability
+from bayescal.model.lapse import RATES, bounded_log_odds, bounded_probability
 from bayescal.model.partition.cells import cell_of
 from bayescal.model.prior import Distribution
-from bayescal.model.saturated.between import between
 
-__all__ = ["Curve", "CurveAtScores", "Frame"]
+__all__ = ["Curve", "CurveAtScores", "Frame", "between"]
+
+
+def between(
+    score: Floats, scores: Floats
+) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], Floats]:
+    """The neighbours of each score among ascending ones, and how far it is to the right one."""
+    right = np.clip(np.searchsorted(scores, score), 0, scores.size - 1)
+    left = np.where(scores[right] > score, np.maximum(right - 1, 0), right)
+    gap = scores[right] - scores[left]
+    share = np.clip((score - scores[left]) / np.where(gap > 0, gap, 1), 0, 1)
+    return (left, right), share
+
 
 """Probability of a jump from which on it is drawn as one."""
 

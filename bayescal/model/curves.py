@@ -11,10 +11,18 @@ from collections.abc import Iterable
 from bayescal.core.errors import InputError, check_choice
 from bayescal.model.average import AVERAGE, in_average, union_of
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, NEAR_CURVE, TEMPERATURE
-from bayescal.model.lapse.family import LAPSE, NOISE
+from bayescal.model.families import (
+    BETA,
+    IDENTITY,
+    INTERCEPT,
+    LAPSE,
+    LOGISTIC,
+    NEAR_CURVE,
+    NOISE,
+    TEMPERATURE,
+)
 from bayescal.model.pieces import PIECES
-from bayescal.model.saturated.family import SATURATED
+from bayescal.model.saturated import SATURATED
 from bayescal.model.spline import SPLINE
 from bayescal.model.traced import TRACED
 

@@ -1,31 +1,182 @@
-"""Draws of a curve, in parts: one for each table that was fitted, so one for each imputation."""
+"""The hypotheses of an average, and draws of a curve in parts, one for each imputation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit, logsumexp
+from scipy.special import logit, logsumexp, softmax
 
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import Sample
 from bayescal.data.table import CalibrationData
-from bayescal.model.mixture import sample_prior
+from bayescal.model.curves import CURVES, EXACT, NEAR, Curve, Frame, in_average
+from bayescal.model.pieces import OFTEN_CALIBRATED
 from bayescal.model.problem import Problem
+from bayescal.model.saturated import SATURATED, SOME_RISKS_EXACT
 
 __all__ = [
     "CHAINS",
     "SAMPLE_STATS",
+    "WEIGHTS",
     "Averaged",
     "OneOf",
     "Part",
+    "Shares",
     "at_centre",
+    "on_scores",
     "one_table",
+    "problem_of",
+    "recentred",
+    "sample_prior",
+    "shares_of",
+    "weighed",
     "worst_of",
 ]
+
+
+WEIGHTS = {"near": 2.0, "pieces": 7.0, "noise": 1.0, "beta": 3.0, "lapse": 3.0, "spline": 3.0}
+"""Prior odds of the hypotheses other than exact calibration."""
+
+NAMED = 3.0
+"""Those of a family that has none by default, where it is asked for by name."""
+
+
+class Shares(NamedTuple):
+    """Shares of the hypotheses, each of shape (hypotheses,) and of sum 1.
+
+    Attributes
+    ----------
+    posterior : ndarray
+        By prior weight and evidence; that of exact calibration is its posterior probability.
+    curves : ndarray
+        Of the draws of the curve: the same, given that calibration is not exact.
+    """
+
+    posterior: Floats
+    curves: Floats
+
+
+def weighed(names: Iterable[str], *, are_named: bool) -> dict[str, float]:
+    """Prior odds of families other than exact calibration.
+
+    Parameters
+    ----------
+    names : iterable of str
+    are_named : bool
+        Whether the user asked for these: then each has some weight.
+    """
+    return {name: WEIGHTS.get(name, NAMED if are_named else 0.0) for name in names if name != EXACT}
+
+
+def on_scores(weights: Mapping[str, float], problem: Problem) -> dict[str, float]:
+    """The weights where there are few distinct scores, or these weights.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Of the families that were asked for.
+    problem : Problem
+        Of the average.
+    """
+    mixed = dict(weights)
+    if not problem.frame.scores:
+        return mixed
+    if "pieces" in mixed:
+        mixed["pieces"] /= 2
+        mixed[SATURATED.name] = mixed["pieces"]
+    if "spline" in mixed:
+        takes = "lapse" if "lapse" in mixed else SATURATED.name
+        mixed[takes] = mixed.get(takes, 0.0) + mixed.pop("spline")
+    return mixed
+
+
+def shares_of(weights: Mapping[str, float], log_evidence: Floats) -> Shares:
+    """How many of the draws are of each hypothesis.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Prior probability of each, all positive.
+    log_evidence : ndarray of shape (hypotheses,)
+    """
+    log_joint = np.log(list(weights.values())) + log_evidence
+    exact = np.array([name == EXACT for name in weights])
+    curves = softmax(np.where(exact, -np.inf, log_joint))
+    return Shares(np.asarray(softmax(log_joint)), np.asarray(curves))
+
+
+def problem_of(name: str, problem: Problem) -> Problem:
+    """The problem of one hypothesis, from that of the average.
+
+    `near` has a prior of its own, whatever the user's, which acts at the mean log-odds.
+    """
+    if name == NEAR:
+        problem = problem.with_prior(replace(problem.prior, centre="mean"))
+    return problem.of_family(CURVES[name])
+
+
+def recentred(curve: Curve, u: Floats, frame: Frame, to: Frame) -> Floats:
+    """A family's draws at another centre: the same curves, with another shift.
+
+    Parameters
+    ----------
+    curve : Curve
+        The family.
+    u : ndarray of shape (draws, d)
+        Its working coordinates.
+    frame, to : Frame
+        Where they were drawn, and where they are wanted.
+
+    Returns
+    -------
+    ndarray of shape (draws, d)
+    """
+    own = curve.at(frame)
+    if frame.centre == to.centre or "shift" not in own.coordinates:
+        return u
+    at, unbounded = np.array([to.centre]), u.copy()
+    unbounded[:, own.rates] = 0
+    gap = own.log_odds(unbounded, at, frame) - own.log_odds(unbounded, at, to)
+    moved = u.copy()
+    moved[:, own.coordinates.index("shift")] += gap[:, 0]
+    return moved
+
+
+def sample_prior(
+    weights: Mapping[str, float], problem: Problem, rng: np.random.Generator, size: int
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Prior draws in the union of coordinates, and the hypothesis of each.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Prior probabilities, which are scaled to sum to 1.
+    problem : Problem
+        Of the average.
+
+    Returns
+    -------
+    u : ndarray of shape (size, coordinates of the average)
+    part : ndarray of shape (size,)
+    """
+    share = np.array(list(weights.values()))
+    part = rng.choice(share.size, size, p=share / share.sum())
+    u = np.zeros((size, problem.curve.size))
+    for index, name in enumerate(weights):
+        rows = np.flatnonzero(part == index)
+        if not rows.size:
+            continue
+        own = problem_of(name, problem)
+        drawn = own.sample_prior(rng, rows.size, OFTEN_CALIBRATED, SOME_RISKS_EXACT)
+        curve = CURVES[name]
+        at_centre = recentred(curve, drawn, own.frame, problem.frame)
+        u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
+    return u, part
+
 
 CHAINS = 4
 SAMPLE_STATS = ("pareto_k", "ess", "log_evidence", "log_evidence_error")

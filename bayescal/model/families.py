@@ -11,14 +11,18 @@ from scipy.special import logit
 from bayescal.core.arrays import Floats
 from bayescal.core.symbolic import functions_for, logit_of
 from bayescal.model.curve import Curve, Frame
+from bayescal.model.lapse import RATES, Rate
 from bayescal.model.prior import Normal
 
 __all__ = [
     "BETA",
     "IDENTITY",
     "INTERCEPT",
+    "LAPSE",
     "LOGISTIC",
     "NEAR_CURVE",
+    "NOISE",
+    "RATE_PRIORS",
     "TEMPERATURE",
     "line_basis",
     "slope_of",
@@ -146,3 +150,33 @@ BETA = Curve(
     update="recalibrate with a beta curve",
 )
 """The beta family of Kull et al. and Dong et al. (eq. 12): slopes of their own at each end."""
+
+
+RATE_PRIORS = tuple((name, Rate()) for name in RATES)
+NOISE_PRIORS = tuple((name, Rate(a=1.0, b=5.0)) for name in RATES)
+"""Without the mass near 0, where `noise` would be exact calibration under another name."""
+
+NOISE = Curve(
+    name="noise",
+    formula="logit(guess + (1 - guess - lapse) s)",
+    coordinates=RATES,
+    basis=IDENTITY.basis,
+    combination=(),
+    positive=(),
+    priors=NOISE_PRIORS,
+    meaning="a calibrated model, and wrong labels",
+)
+"""g = guess + (1 - guess - lapse) s: exact calibration where some labels are wrong."""
+
+LAPSE = Curve(
+    name="lapse",
+    formula="logit(guess + (1 - guess - lapse) h), h as in logistic",
+    coordinates=("shift", "log_slope", *RATES),
+    basis=line_basis,
+    combination=((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)),
+    positive=(False, True),
+    priors=RATE_PRIORS,
+    meaning="an intercept, a slope, and risks that stay away from 0 and 1",
+    update="recalibrate with an intercept, a slope, a floor and a ceiling",
+)
+"""g = guess + (1 - guess - lapse) h(s), with h logistic; without both it is `logistic`."""

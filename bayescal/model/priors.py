@@ -8,10 +8,9 @@ from typing import Any
 
 from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.model.evidence.draws import from_posterior
-from bayescal.model.evidence.studies import from_studies
+from bayescal.model.evidence import from_posterior, from_studies
 from bayescal.model.heterogeneity import Heterogeneity
-from bayescal.model.lapse.rate import Rate
+from bayescal.model.lapse import Rate
 from bayescal.model.prior import CLINICAL, Normal, Prior, StudentT
 
 __all__ = [

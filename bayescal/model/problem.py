@@ -23,16 +23,13 @@ from bayescal.data.rows import Edges, Rows
 from bayescal.data.table import CalibrationData
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve
-from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.binomial import BINOMIAL, Likelihood
 from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.laws import stored_likelihood
 from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
-from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, are_few, prior_errors
-from bayescal.model.saturated.law import RiskPrior
+from bayescal.model.saturated import ANY_RISKS, MOST_SCORES, RiskPrior, are_few, prior_errors
 
 __all__ = ["Problem", "prepare"]
 
@@ -312,7 +309,7 @@ class Problem:
             "edges": self.edges._asdict(),
             "seed": self.seed,
         }
-        if self.likelihood.name != BINOMIAL.name:
+        if isinstance(self.likelihood, TimeToEvent):
             described["likelihood"] = self.likelihood.to_dict()
         return {name: json.dumps(value) for name, value in described.items()}
 
@@ -327,7 +324,7 @@ class Problem:
         families = json.loads(attributes.get("families", "{}"))
         law: Likelihood = BINOMIAL
         if "likelihood" in attributes:
-            law = stored_likelihood(json.loads(attributes["likelihood"]))
+            law = TimeToEvent.from_dict(json.loads(attributes["likelihood"]))
         return cls(
             data,
             stored_curve(read["curve"], families).at(frame),
@@ -357,7 +354,6 @@ def prepare(
     prior: str | Prior | Mapping[str, Any] = "neutral",
     edge: float | None = None,
     random_state: RandomState = None,
-    likelihood: Likelihood | None = None,
     **roles: Unpack[CaseRoles],
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
@@ -370,8 +366,6 @@ def prepare(
     edge : float in (0, 0.5), optional
     random_state : int or numpy.random.Generator, optional
         As in `bayescal.fit`.
-    likelihood : Likelihood, optional
-        The law of the outcomes given the curve; by default what the table says of them.
 
     Examples
     --------
@@ -384,8 +378,6 @@ def prepare(
     """
     data = table_of(y_true, y_prob, roles, times=True).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    law = likelihood
-    if law is None:
-        law = BINOMIAL if data.follow_up is None else likelihood_of(data)
+    law = likelihood_of(data)
     unfitted = Problem(*(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=law)
     return unfitted._framed()

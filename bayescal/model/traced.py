@@ -13,9 +13,8 @@ from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import clipped
-from bayescal.model.curve import Curve, CurveAtScores, Frame
+from bayescal.model.curve import Curve, CurveAtScores, Frame, between
 from bayescal.model.families import IDENTITY
-from bayescal.model.saturated.between import between
 from bayescal.model.spline import deviation_columns, spline_frame
 
 __all__ = ["TRACED", "mean_errors"]

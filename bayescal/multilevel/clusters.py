@@ -25,9 +25,8 @@ from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp
 from bayescal.inference.clusters import Adjustment
-from bayescal.inference.density import CurveDensity
-from bayescal.inference.scales import prior_covariance
-from bayescal.model.clusters.sandwich import (
+from bayescal.inference.density import CurveDensity, prior_covariance
+from bayescal.model.clusters import (
     degrees_of,
     flattened,
     information_of_times,

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal.core.errors import InputError
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.tree import dataset_of
-from bayescal.posterior.datatree import as_tree, derived_of
-from bayescal.posterior.observed import Observed
+from bayescal.posterior.datatree import Observed, as_tree, derived_of
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,13 +16,16 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
-from bayescal.inference.clusters_left_out import (
+from bayescal.inference.loo import (
+    COLUMNS_AT_ONCE,
+    DRAWS,
     FollowedCases,
+    LeaveOneOut,
+    leave_one_out,
     moves_the_top,
     parts_under,
     predicted,
 )
-from bayescal.inference.loo import COLUMNS_AT_ONCE, DRAWS, LeaveOneOut, leave_one_out
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import LikelihoodRows, every_row
 from bayescal.model.problem import Problem

@@ -12,8 +12,7 @@ from bayescal.core.arrays import Floats
 from bayescal.data.rows import Rows
 from bayescal.inference.nuts import Sampler, sample_model
 from bayescal.model.problem import Problem
-from bayescal.model.pymc.model import model_of
-from bayescal.model.pymc.rows import Observations, joined_rows
+from bayescal.model.pymc import Observations, joined_rows, model_of
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MOST_SITE_ROWS, MultilevelProblem
 from bayescal.multilevel.robust import (
@@ -25,7 +24,7 @@ from bayescal.multilevel.robust import (
 )
 from bayescal.multilevel.summary import Summary
 from bayescal.multilevel.term import Term
-from bayescal.posterior.checks.verdict import convergence
+from bayescal.posterior.verdict import convergence
 
 if TYPE_CHECKING:
     import pymc as pm

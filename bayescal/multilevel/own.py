@@ -18,8 +18,7 @@ from bayescal.core.arrays import Floats
 from bayescal.data.table import CalibrationData
 from bayescal.model.curve import expit_in_place
 from bayescal.model.problem import Problem
-from bayescal.posterior.populations.bootstrap import Bootstrap, dirichlet
-from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.posterior.population import Bootstrap, ClusterBootstrap, dirichlet
 
 __all__ = ["OwnProblem"]
 

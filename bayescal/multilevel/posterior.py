@@ -38,11 +38,11 @@ from bayescal.multilevel.robust import LEAST_ROBUST, clearly_unlike
 from bayescal.multilevel.rows import table_of_curves
 from bayescal.multilevel.term import Vary
 from bayescal.multilevel.words import lines_of, on_card, shown
-from bayescal.posterior.checks.verdict import of_imputations
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.stored import check_tree, save_tree, tree_of_all, trees_of
+from bayescal.posterior.verdict import of_imputations
 
 if TYPE_CHECKING:
     import pandas as pd

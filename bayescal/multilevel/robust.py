@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import roots_jacobi, softmax
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.model.other_law import OtherLaw
-from bayescal.model.prior import Normal, Prior, StudentT
+from bayescal.model.prior import Normal, OtherLaw, Prior, StudentT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.model.curves import as_curve
 from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.given import rows_given_steps
+from bayescal.model.likelihood.times.rows import rows_given_steps
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
 from bayescal.multilevel.compared import off_by, shares_of_worst

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayescal.inference.density import CurveDensity
 from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
-from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
+from bayescal.model.likelihood.times.rows import partial_of_group, rows_given_steps
 from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
 from bayescal.model.problem import Problem
 

@@ -15,7 +15,7 @@ from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.posterior.observed import Observed
+from bayescal.posterior.datatree import Observed
 from bayescal.posterior.stored import as_dataset, assembled, with_chains
 
 if TYPE_CHECKING:

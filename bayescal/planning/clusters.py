@@ -11,7 +11,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_number
 from bayescal.core.text import shortened
-from bayescal.model.clusters.sandwich import inflation_of
+from bayescal.model.clusters import inflation_of
 from bayescal.planning.setting import stream
 
 __all__ = ["PlannedClusters", "as_clusters"]

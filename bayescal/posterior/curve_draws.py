@@ -2,18 +2,203 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from bayescal.core.arrays import Floats
-from bayescal.posterior.line import CLOGLOG, nearest_line, nearest_shift
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import maximise
+from bayescal.model.curve import expit_in_place
 from bayescal.posterior.population import Population
 
-__all__ = ["CurveDraws"]
+__all__ = ["CLOGLOG", "LOGIT", "CurveDraws", "Link", "nearest_line", "nearest_shift"]
+
+
+FLOOR = 1e-15
+WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
+PRECISIONS = ((np.float32, 1e-3), (np.float64, 1e-6))
+"""Of Newton's steps, and the step that ends them: it leaves an error of the order of its square.
+Single precision is three times faster, and all that the first steps need."""
+MOST_STEPS, LINE_LONGEST = 50, 3.0
+FARTHEST_HAZARD = 30.0  # hazards are taken from exp(-30) to 30, where nothing overflows
+
+
+class Link(NamedTuple):
+    """A scale on which a curve is compared with a line.
+
+    Attributes
+    ----------
+    of : callable
+        From probabilities to the scale.
+    slopes, value : callable
+        From the scale and risks g to the first two derivatives of the log likelihood of g, and to
+        itself. The first may overwrite the scale. It is concave, so that Newton's steps climb.
+    """
+
+    of: Callable[[Floats], Floats]
+    slopes: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    value: Callable[[Floats, Floats], Floats]
+
+
+def _slopes_of_logit(x: Floats, g: Floats) -> tuple[Floats, Floats]:
+    p = expit_in_place(x)
+    return g - p, p * (p - 1)
+
+
+def _slopes_of_cloglog(x: Floats, g: Floats) -> tuple[Floats, Floats]:
+    hazard = _hazard(x)
+    p = -np.expm1(-hazard)
+    first = hazard * (g - p) / p
+    return first, first - g * hazard**2 * (1 - p) / p**2
+
+
+def _hazard(x: Floats) -> Floats:
+    return np.exp(np.clip(x, -FARTHEST_HAZARD, np.log(FARTHEST_HAZARD)))
+
+
+def _value_of_cloglog(x: Floats, g: Floats) -> Floats:
+    hazard = _hazard(x)
+    return np.asarray(g * np.log(-np.expm1(-hazard)) - (1 - g) * hazard)
+
+
+LOGIT = Link(logit, _slopes_of_logit, lambda x, g: g * x - np.logaddexp(0, x))
+CLOGLOG = Link(lambda p: np.log(-np.log1p(-p)), _slopes_of_cloglog, _value_of_cloglog)
+
+
+def nearest_line(
+    curve: Floats, weight: Floats, score: Floats, link: Link = LOGIT
+) -> tuple[Floats, Floats]:
+    """(a, b) minimising E_w KL(g || inverse link of a + b link(s)), one pair a draw.
+
+    Parameters
+    ----------
+    curve : ndarray of shape (draws, rows)
+        g at each score.
+    weight, score : ndarray of shape (rows,) or (draws, rows)
+        Weights sum to 1 over the rows; scores lie strictly between 0 and 1.
+
+    Returns
+    -------
+    intercept, slope : ndarray of shape (draws,)
+    """
+    if np.ptp(score, axis=-1).min() == 0:
+        raise InputError(
+            "intercept and slope need at least two distinct scores; every score here is the same. "
+            "calibration_in_the_large is still defined."
+        )
+    x = link.of(score)
+    centre, scale = x.mean(axis=-1, keepdims=True), x.std(axis=-1, keepdims=True)
+    z = (x - centre) / np.where(scale > 0, scale, 1)
+    weights = np.broadcast_to(np.maximum(weight, WEIGHT_FLOOR), curve.shape)
+    line = np.empty((len(curve), 2))
+    line[:] = np.concatenate([centre, scale], axis=-1)
+    powers = np.stack([np.ones_like(z), z, z * z], axis=-1)
+    for kind, close in PRECISIONS:
+        given: Any = (each.astype(kind, copy=False) for each in (powers, curve, weights))
+        unsettled = _settle(line, close, partial(_step, link, *given))
+    lost = np.flatnonzero(~np.isfinite(line).all(axis=1))
+    for row in np.union1d(unsettled, lost):
+        line[row] = _one_line(np.broadcast_to(z, curve.shape)[row], curve[row], weights[row], link)
+    slope = line[:, 1] / scale[..., 0]
+    return line[:, 0] - slope * centre[..., 0], slope
+
+
+def _settle(
+    point: Floats, close: float, step_of: Callable[[Floats, Any], Floats]
+) -> NDArray[np.intp]:
+    """Move every point by Newton's steps until one is short; those of which none was."""
+    unsettled = np.arange(len(point))
+    for _ in range(MOST_STEPS):
+        some = slice(None) if unsettled.size == len(point) else unsettled
+        step = step_of(point[some], some)
+        point[some] += step
+        unsettled = unsettled[~(np.abs(step).max(axis=1) < close)]
+        if not unsettled.size:
+            break
+    return unsettled
+
+
+def _step(link: Link, powers: Any, curve: Any, weight: Any, line: Floats, some: Any) -> Floats:
+    """A Newton step of some lines, by passes in the precision of their curves."""
+    line = line.astype(powers.dtype)
+    if powers.ndim == 2:
+        at = line @ powers[:, :2].T
+    else:
+        powers = powers[some]
+        at = np.vecdot(powers[..., :2], line[:, None])
+    first, second = link.slopes(at, curve[some])
+    first *= weight[some]
+    second *= weight[some]
+    (r0, r1, _), (i0, i1, i2) = _moments(first, powers), _moments(second, powers)
+    step = np.stack([i1 * r1 - i2 * r0, i1 * r0 - i0 * r1], axis=1)
+    with np.errstate(over="ignore"):
+        step /= np.maximum(i0 * i2 - i1**2, 1e-300)[:, None]
+    return np.asarray(np.clip(step, -LINE_LONGEST, LINE_LONGEST))
+
+
+def _moments(values: Any, powers: Any) -> Floats:
+    """Sums over the rows of the values times each power, of shape (powers, draws)."""
+    sums = values @ powers if powers.ndim == 2 else (values[:, None] @ powers)[:, 0]
+    return np.asarray(sums.T, dtype=np.float64)
+
+
+def _one_line(z: Floats, g: Floats, weight: Floats, link: Link) -> Floats:
+    """One line, by steps that are cut while they do not climb."""
+    basis = np.column_stack([np.ones_like(z), z])
+
+    def objective(line: Floats) -> tuple[float, Floats, Floats]:
+        at = basis @ line
+        value = float(weight @ link.value(at, g))
+        first, second = link.slopes(at.copy(), g)
+        return value, basis.T @ (weight * first), (basis.T * (weight * second)) @ basis
+
+    return maximise(objective, np.zeros(2), tolerance=1e-20).point
+
+
+def nearest_shift(target: Floats, weight: Floats, score: Floats) -> Floats:
+    """The shift a that makes E_w expit(logit s + a) the expected events, one number a draw.
+
+    By Newton's method on the log-odds of the mean.
+
+    Parameters
+    ----------
+    target : ndarray of shape (draws,)
+        Expected events a case, E_w g.
+    weight, score : ndarray of shape (rows,) or (draws, rows)
+        Weights sum to 1 over the rows.
+
+    Returns
+    -------
+    ndarray of shape (draws,)
+    """
+    weights = np.broadcast_to(weight, (target.size, weight.shape[-1]))
+    goal = logit(np.clip(target, FLOOR, 1 - FLOOR))
+    against, shift = 1 / score - 1, np.zeros((target.size, 1))  # odds against the event
+    for kind, close in PRECISIONS:
+        given: Any = (each.astype(kind, copy=False) for each in (against, weights))
+        _settle(shift, close, partial(_shift_step, goal, *given))
+    return shift[:, 0]
+
+
+def _shift_step(goal: Floats, against: Any, weight: Any, shift: Floats, some: Any) -> Floats:
+    """A Newton step of some shifts, by passes in the precision of the weights."""
+    with np.errstate(over="ignore"):
+        odds = np.exp(-shift).astype(weight.dtype)
+        predicted = odds * (against if against.ndim == 1 else against[some])
+    predicted += 1
+    np.reciprocal(predicted, out=predicted)
+    mass = predicted * weight[some]
+    mean = np.clip(np.vecdot(predicted, weight[some]).astype(np.float64), FLOOR, 1 - FLOOR)
+    slope = np.maximum(mean - np.vecdot(mass, predicted), 1e-300)
+    step = (goal[some] - logit(mean)) * mean * (1 - mean) / slope
+    return np.asarray(np.clip(step, -5, 5))[:, None]
+
 
 ERROR_LEVELS = (0.5, 0.9)  # of E50 and E90
 

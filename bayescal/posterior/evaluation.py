@@ -15,17 +15,21 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import as_order, check_choice
 from bayescal.core.optimise import clipped
 from bayescal.core.versions import one_blas_thread
+from bayescal.model.curve import between
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
-from bayescal.model.saturated.between import between
-from bayescal.posterior.checks.undefined import refuse_infinite
 from bayescal.posterior.departures import Departure
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.imputed import in_turn, widened, widening_of
 from bayescal.posterior.lost import as_risks
-from bayescal.posterior.population import POPULATIONS, Population, draw_population
-from bayescal.posterior.populations.bootstrap import Bootstrap
-from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.posterior.population import (
+    POPULATIONS,
+    Bootstrap,
+    ClusterBootstrap,
+    Population,
+    draw_population,
+)
+from bayescal.posterior.undefined import refuse_infinite
 
 __all__ = [
     "CurvesOfTable",

@@ -20,7 +20,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import zero_of
 from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
-from bayescal.posterior.decisions.strategies import Treated, by_score
+from bayescal.posterior.decisions import Treated, by_score
 from bayescal.posterior.departures import AtPrevalence, Departure
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import reaching

@@ -8,11 +8,13 @@ themselves, and a Beta density with a posterior of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import betaln, digamma, expit, log_expit, logit, polygamma
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, digamma, expit, log_expit, logit, ndtri, polygamma
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, check_choice
@@ -20,9 +22,254 @@ from bayescal.core.optimise import maximise
 from bayescal.core.sampling import importance_sample
 from bayescal.core.text import in_natural_order
 from bayescal.data.cases import aligned, as_scores
-from bayescal.posterior.populations.bootstrap import Bootstrap, CaseBootstrap
+from bayescal.data.clusters import Clusters
+from bayescal.model.clusters import inflation_of
 
-__all__ = ["POPULATIONS", "Population", "draw_population", "scores_by"]
+if TYPE_CHECKING:
+    from scipy import sparse
+
+__all__ = [
+    "POPULATIONS",
+    "Bootstrap",
+    "CaseBootstrap",
+    "ClusterBootstrap",
+    "Population",
+    "dirichlet",
+    "draw_population",
+    "scores_by",
+]
+
+
+LEVELS = 1 << 13  # of a table of quantiles: its mean and variance are right to 0.1 %
+
+
+class Bootstrap(Protocol):
+    """A law of the weights of the rows, one vector for each draw of a curve."""
+
+    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
+        """Weights of a block of draws, of shape (draws of the block, rows); each sums to 1."""
+
+    def worth(self, values: Floats) -> float:
+        """Independent cases whose mean varies as that of these values by row, for each case."""
+
+
+class CaseBootstrap(NamedTuple):
+    """Weights of independent cases: Dirichlet(trials).
+
+    Attributes
+    ----------
+    trials : ndarray of shape (rows,)
+        Cases of each row.
+    """
+
+    trials: Floats
+
+    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
+        """Weights of a block of draws, of shape (draws of the block, rows)."""
+        return dirichlet(self.trials, part.stop - part.start, rng)
+
+    def worth(self, values: Floats) -> float:
+        """One: cases are independent."""
+        return 1.0
+
+
+def dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Weights of shape (draws, rows) that sum to 1 over the rows, of the law Dirichlet(trials)."""
+    gammas = _gammas(trials, draws, rng)
+    total = gammas.sum(axis=1, keepdims=True)
+    gammas *= 1 / np.where(total == 0, 1, total)
+    gammas[total[:, 0] == 0] = trials / trials.sum()
+    return gammas
+
+
+def _gammas(shape: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Gamma variables of the shapes given, one a column, of shape (draws, rows).
+
+    Where the shapes are 1, or 2 and more, they are read off tables of quantiles with 16 random bits
+    a number; their mean and variance are within 0.1 % of the law's.
+    """
+    single = shape == 1
+    if not (single | (shape >= 2)).all():
+        return rng.standard_gamma(shape, (draws, shape.size))
+    bits = rng.integers(1 << 64, size=(draws, -(-shape.size // 4)), dtype=np.uint64)
+    level = bits.view(np.uint16)[:, : shape.size] & (LEVELS - 1)
+    exponential, normal = _quantiles()
+    if single.all():
+        return exponential.take(level, mode="clip")
+    gammas = _cubes_of_normals(normal.take(level, mode="clip"), shape)
+    gammas[:, single] = exponential.take(level[:, single], mode="clip")
+    return gammas
+
+
+@cache
+def _quantiles() -> tuple[Floats, Floats]:
+    """Exponential and normal quantiles at the middles of `LEVELS` even steps."""
+    middle = (np.arange(LEVELS) + 0.5) / LEVELS
+    return -np.log(middle), ndtri(middle)
+
+
+def _cubes_of_normals(normal: Floats, shape: Floats) -> Floats:
+    """Gamma variables from standard normal ones, one shape a column; these are overwritten.
+
+    References
+    ----------
+    Wilson & Hilferty (1931), The distribution of chi-square, PNAS 17.
+    """
+    scale = np.cbrt(shape)
+    root = normal
+    root *= scale / (3 * np.sqrt(shape))
+    root += scale * (1 - 1 / (9 * shape))
+    gammas: Floats = root * root
+    gammas *= root
+    return gammas
+
+
+MOST_CLUSTERS = 2000
+"""Of a stratum; of more, random groups are drawn, whose variance is right to a few per cent."""
+MANY_CLUSTERS = 200
+"""From so many on, 1 - 2 / k is read as 1, which takes a tenth of the time."""
+
+
+@dataclass(frozen=True)
+class ClusterBootstrap:
+    """Weights of the cases of clusters, drawn for whole clusters within each stratum.
+
+    A stratum of k clusters keeps its cases, shared by Dirichlet(a, ..., a) with a = 1 - 2 / k:
+    nearly the Dirichlet(1, ..., 1) of many clusters, and right for few, where means then vary as
+    those of k clusters drawn anew do. Two clusters stand for their stratum by turns.
+
+    Attributes
+    ----------
+    cases : sparse array of shape (clusters, rows)
+        Cases of each cluster in each row.
+    stratum : ndarray of shape (clusters,)
+
+    References
+    ----------
+    Rubin (1981), The Bayesian bootstrap, Annals of Statistics 9. Rao & Wu (1988), Resampling
+    inference with complex survey data, JASA 83.
+    """
+
+    cases: sparse.csr_array
+    stratum: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, clusters: Clusters, row: NDArray[np.intp], rows: int) -> Self:
+        """That of clusters whose entries are in these rows, of shape (entries,)."""
+        return cls(clusters.matrix(clusters.trials, row, rows), clusters.stratum)
+
+    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
+        """Weights of a block of draws, of shape (draws of the block, rows)."""
+        size, few = part.stop - part.start, self._in_groups(rng)
+        weight = np.empty((size, few.cases.shape[1]))
+        for some in blocks(size, few.stratum.size):
+            weight[some] = few._shares(some.stop - some.start, rng) @ few.cases
+        weight /= weight.sum(axis=1, keepdims=True)
+        return weight
+
+    def worth(self, values: Floats) -> float:
+        """Independent cases whose mean varies as that of these values by row, for each case."""
+        total = self.cases.sum(axis=0)
+        away = values - total @ values / total.sum()
+        apart, clusters = self.cases @ away, np.bincount(self.stratum)
+        apart -= (np.bincount(self.stratum, apart) / clusters)[self.stratum]
+        variance = apart**2 @ (clusters / (clusters - 1))[self.stratum]
+        return float(total @ away**2 / variance) if variance > 0 else 1.0
+
+    # Without it, intervals of a gain from 8 clusters of unequal size covered .85 to .90 of known
+    # gains; with it, from 8 and 20 clusters, .90 to .98 (200 data sets a cell).
+    def stretch(self, values: Floats) -> float:
+        """How far draws of a mean must be moved from their centre where clusters are few.
+
+        The draws of k clusters vary as residuals do, which are the smaller the more of the cases a
+        cluster has, and know their own variance only to some degrees of freedom. Both follow from
+        how much each cluster adds to the variance of the total: cases of one cluster are taken to
+        be equally correlated.
+
+        Parameters
+        ----------
+        values : ndarray of shape (rows,)
+            Whose mean is drawn.
+
+        Returns
+        -------
+        float
+            So that a 95 % interval is as long as Student's, with an unbiased standard error.
+
+        References
+        ----------
+        Bell & McCaffrey (2002), Bias reduction in standard errors for linear regression with
+        multi-stage samples, Survey Methodology 28.
+        """
+        size = np.asarray(self.cases.sum(axis=1), np.float64)
+        k = np.bincount(self.stratum).astype(np.float64)
+        spread = self._spread(values, size, k)
+        share = size / np.bincount(self.stratum, size)[self.stratum]
+        total, first, second, square, once, twice = (
+            np.bincount(self.stratum, part)
+            for part in (
+                spread, spread * share, spread * share**2, share**2, spread**2, spread**2 * share,
+            )
+        )  # fmt: skip
+        factor = k / (k - 1)
+        seen = factor * (total * (1 + square) - 2 * first)
+        noise = (square * total) ** 2 + 2 * second * total + 2 * first**2
+        noise += once * (1 + 2 * square) - 4 * (square * first * total + twice)
+        degrees = max(seen.sum() ** 2 / (factor**2 @ noise), 1.0)
+        return float(np.sqrt(inflation_of(degrees) * total.sum() / seen.sum()))
+
+    def _spread(self, values: Floats, size: Floats, k: Floats) -> Floats:
+        """What each cluster adds to the variance of the total, up to a factor."""
+        cases = self.cases.sum(axis=0)
+        away = values - cases @ values / cases.sum()
+        apart = self.cases @ away
+        apart -= (np.bincount(self.stratum, apart) / k)[self.stratum]
+        single = float(cases @ away**2 / cases.sum())
+        pairs = float(size @ np.maximum(size - 1, 0))
+        if single * pairs == 0:
+            return size
+        together = float(apart**2 @ (k / (k - 1))[self.stratum])
+        alike = np.clip((together - single * size.sum()) / (single * pairs), 0, 1)
+        return np.asarray(size * (1 + np.maximum(size - 1, 0) * alike))
+
+    def _in_groups(self, rng: np.random.Generator) -> ClusterBootstrap:
+        """Of many clusters random groups, whose totals vary as much for each cluster."""
+        clusters = np.bincount(self.stratum)
+        if clusters.max() <= MOST_CLUSTERS:
+            return self
+        from scipy import sparse
+
+        groups = np.minimum(clusters, MOST_CLUSTERS)
+        shuffled = rng.permutation(self.stratum.size)
+        shuffled = shuffled[np.argsort(self.stratum[shuffled], kind="stable")]
+        layer = self.stratum[shuffled]
+        index = np.arange(layer.size) - (np.cumsum(clusters) - clusters)[layer]
+        group = (np.cumsum(groups) - groups)[layer] + index % groups[layer]
+        entries = (np.ones(layer.size), (group, shuffled))
+        member = sparse.csr_array(entries, shape=(groups.sum(), layer.size))
+        return ClusterBootstrap(member @ self.cases, np.repeat(np.arange(groups.size), groups))
+
+    def _shares(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Share of each cluster in its stratum, of shape (draws, clusters)."""
+        clusters = np.bincount(self.stratum)
+        first = np.cumsum(clusters) - clusters
+        shape = (draws, self.stratum.size)
+        if clusters.min() >= MANY_CLUSTERS:
+            gammas = rng.standard_exponential(shape)
+        else:
+            gammas = rng.standard_gamma((1 - 2 / clusters)[self.stratum], shape)
+        if clusters.size == 1 and clusters[0] > 2:
+            return gammas
+        total = np.add.reduceat(gammas, first, axis=1)
+        none = total == 0
+        if none.any():
+            draw, layer = np.nonzero(none)
+            chosen = first[layer] + rng.integers(clusters[layer])
+            gammas[draw, chosen] = 1.0
+            total[none] = 1.0
+        gammas *= (clusters / total)[:, self.stratum]
+        return gammas
+
 
 POPULATIONS = {
     "bootstrap": "patients like these: the Bayesian bootstrap, Dirichlet(trials) over the scores",

@@ -28,17 +28,13 @@ from bayescal.core.page import Page
 from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
-from bayescal.model.clusters.design import Design, cluster_design
+from bayescal.model.clusters import Design, cluster_design
 from bayescal.model.draws import Averaged, OneOf, Part, one_table
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
 from bayescal.posterior import stored
-from bayescal.posterior.checks.rates import rates_table
-from bayescal.posterior.checks.undefined import undefined_measures
-from bayescal.posterior.checks.verdict import diagnosed
 from bayescal.posterior.datatree import tree_for_arviz
-from bayescal.posterior.decisions.information import ROUNDING
-from bayescal.posterior.decisions.measures import information, net_benefits
+from bayescal.posterior.decisions import ROUNDING, information, net_benefits
 from bayescal.posterior.departures import (
     AtPrevalence,
     Departure,
@@ -54,6 +50,7 @@ from bayescal.posterior.evaluation import (
     means_of,
     read,
 )
+from bayescal.posterior.functional import risk_table
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.imputed import (
     in_turn,
@@ -71,10 +68,10 @@ from bayescal.posterior.intervals import (
     sure_region,
 )
 from bayescal.posterior.lost import LOST, lost_options
-from bayescal.posterior.paged import page_of_posterior
-from bayescal.posterior.patients import risk_table
 from bayescal.posterior.population import POPULATIONS, scores_by
-from bayescal.posterior.words import lines_of, told_beside
+from bayescal.posterior.undefined import undefined_measures
+from bayescal.posterior.verdict import diagnosed, rates_table
+from bayescal.posterior.words import lines_of, page_of_posterior, told_beside
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,8 @@ from bayescal.data.table import CalibrationData
 from bayescal.model.curves import Curve
 from bayescal.model.draws import Averaged, Part
 from bayescal.model.problem import Problem
+from bayescal.posterior.datatree import Observed
 from bayescal.posterior.imputed import in_turn
-from bayescal.posterior.observed import Observed
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,18 +1,62 @@
-"""What a posterior says of itself when it is printed."""
+"""What a posterior says of itself when it is printed, and its page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from bayescal.core.text import chance, count, interval
-from bayescal.model.reversed import reversed_scores
-from bayescal.posterior.checks.ends import cautions_at_ends
-from bayescal.posterior.checks.undefined import undefined_measures
-from bayescal.posterior.departures import AtPrevalence
-from bayescal.posterior.functionals import main_functionals
+import numpy as np
 
-__all__ = ["lines_of", "missing_in_words", "told_beside"]
+from bayescal.core.page import Figure, Page, Section
+from bayescal.core.table import Column, Row, Table
+from bayescal.core.text import capitalised, chance, count, interval, percent, rounded
+from bayescal.model.problem import Problem
+from bayescal.model.reversed import reversed_scores
+from bayescal.posterior.departures import AtPrevalence
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+from bayescal.posterior.undefined import undefined_measures
+
+__all__ = [
+    "NEAR_ENDS",
+    "cautions_at_ends",
+    "lines_of",
+    "missing_in_words",
+    "page_of_posterior",
+    "told_beside",
+]
+
+
+NEAR_ENDS = 1e-3
+FEWEST_CASES, LEAST_SHARE = 20, 0.02
+"""From so many cases on, and this share of them, with scores that near to 0 or 1 one is told."""
+
+
+def cautions_at_ends(tables: Sequence[Problem]) -> dict[str, str]:
+    """Distances whose intervals are less sure on these scores, and why, as a clause.
+
+    It depends on the scores alone: nearer than .001 to 0 or 1 are at least 20 cases, and at least
+    2 % of all. In simulations such intervals of E90 and Emax were at times too narrow, more often
+    the more cases there were.
+
+    Parameters
+    ----------
+    tables : sequence of Problem
+        One, or one for each imputation.
+
+    Returns
+    -------
+    dict of str to str
+        Empty where there is nothing to say.
+    """
+    for problem in tables:
+        data = problem.data
+        near = np.minimum(data.score, 1 - data.score) < NEAR_ENDS
+        cases = float(data.trials[near].sum()) * data.weight_scale
+        share = float(data.trials[near].sum() / data.n)
+        if cases >= FEWEST_CASES and share >= LEAST_SHARE:
+            why = f"{100 * share:.0f} % of scores are near 0 or 1: its interval may be too narrow"
+            return {name: why for name, each in FUNCTIONALS.items() if each.is_of_ends}
+    return {}
 
 
 def lines_of(post: Any) -> list[str]:
@@ -92,3 +136,56 @@ def told_beside(post: Any, asked: Sequence[str], shown: Sequence[str]) -> dict[s
         **({} if post.design is None else post.design.to_dict()),
         **({"imputations": len(problems)} if len(problems) > 1 else {}),
     }
+
+
+CI_PROB = 0.95
+
+
+def page_of_posterior(post: Any) -> Page:
+    """What the posterior of one curve tells; see `CalibrationPosterior.page`."""
+    table = post.summary(CI_PROB)
+    defined = table.dropna(subset=["estimate"])
+    rows = [
+        Row(str(name), capitalised(FUNCTIONALS[str(name)].label), numbers.to_dict())
+        for name, numbers in defined.iterrows()
+    ]
+    head = f"Estimate ({percent(CI_PROB)} CrI)"
+    measures = Table("measures", "Measures", "Measure", [Column("estimate", head, _shown)], rows)
+    alt = f"The posterior mean of the curve with its {percent(CI_PROB)} band, and the diagonal."
+    figure = Figure("reliability", post, title="Calibration curve", alt=alt)
+    told = post.diagnostics["verdict"]
+    record = {
+        "summary": table.to_dict(orient="index"),
+        "curve": post.problem.curve.name,
+        "engine": post.engine,
+        "diagnostics": post.diagnostics,
+    }
+    return Page(
+        "Calibration",
+        post.data.size_in_words,
+        tuple(_answer(defined)),
+        (Section("Measures", (measures,)), Section("Curve", (figure,))),
+        () if told == "ok" else (f"{capitalised(str(told))}.",),
+        record,
+    )
+
+
+def _answer(table: Any) -> list[str]:
+    """The error and the slope, as a sentence each."""
+    sentences = {"tce": "Risks are off by {} on average.", "calibration_slope": "The slope is {}."}
+    ends = ("estimate", "lower", "upper")
+    numbers = {
+        name: [float(table.loc[name, end]) for end in ends]
+        for name in sentences
+        if name in table.index
+    }
+    return [
+        sentences[name].format(interval(middle, low, high, CI_PROB))
+        for name, (middle, low, high) in numbers.items()
+    ]
+
+
+def _shown(row: Row) -> str:
+    ends = row["lower"], row["upper"]
+    middle, low, high = rounded((row["estimate"], *ends), *ends, None)
+    return f"{middle} ({low} to {high})"

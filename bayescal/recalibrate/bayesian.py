@@ -17,7 +17,7 @@ from bayescal.data.table import CalibrationData
 from bayescal.estimators.bpm import fit_bpm_curve
 from bayescal.fitting import compare, fit
 from bayescal.model.curves import CURVES, Curve
-from bayescal.model.mixture import WEIGHTS
+from bayescal.model.draws import WEIGHTS
 from bayescal.model.priors import Prior
 from bayescal.recalibrate.base import Recalibrator
 

@@ -17,7 +17,7 @@ from bayescal.data.stored import fingerprint
 from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.fitting import compare
 from bayescal.gain import Recommendation
-from bayescal.inference.candidates import PRIOR_CALIBRATED
+from bayescal.inference.averaging import PRIOR_CALIBRATED
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.result import Plan
 from bayescal.posterior.posterior import CalibrationPosterior

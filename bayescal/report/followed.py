@@ -13,7 +13,7 @@ from bayescal.core.text import capitalised, cases_and_events, count, only
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
 from bayescal.estimators.survival import censoring_depends_on_score
-from bayescal.posterior.leaving import other_hazard
+from bayescal.posterior.departures import other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

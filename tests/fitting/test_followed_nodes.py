@@ -11,10 +11,8 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.inference.density import density_of, sample_importance
 from bayescal.inference.pieces import _curves_at, _expanded_at
-from bayescal.model.likelihood.times.correction import Correction
-from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.grid import grid_of
-from bayescal.model.likelihood.times.late import late_of
+from bayescal.model.likelihood.times.correction import Correction, late_of
+from bayescal.model.likelihood.times.entries import entries_of, grid_of
 from bayescal.model.likelihood.times.rows import columns_at, correction_of
 from bayescal.model.partition.cells import cell_of
 from bayescal.model.partition.stretches import stretch_evidences

@@ -10,7 +10,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import density_of
 from bayescal.model.problem import prepare
-from bayescal.posterior.leaving import other_hazard
+from bayescal.posterior.departures import other_hazard
 
 FAST = {"draws": 400, "random_state": 1}
 FAMILIES = ("identity", "logistic", "beta", "lapse", "noise", "spline", "pieces")

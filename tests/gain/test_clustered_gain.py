@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.posterior.population import ClusterBootstrap
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from bayescal.errors import InputError
 from bayescal.inference import comparison
 from bayescal.inference.loo import LeaveOneOut, leave_one_out, stacking_weights
 from bayescal.model.curves import CURVES
-from bayescal.model.mixture import WEIGHTS
+from bayescal.model.draws import WEIGHTS
 
 
 def hockey(shared_data):
@@ -317,7 +317,7 @@ def test_expit_is_scipy_s():
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["clinical-middle-overconfident", "clinical-low-overconfident"])
 def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp_path):
-    from bayescal.inference import samples
+    from bayescal.inference import averaging
 
     fitted = []
 
@@ -330,7 +330,7 @@ def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp
         return call
 
     for name in ("sample_importance", "sample_pieces"):
-        monkeypatch.setattr(samples, name, counted(getattr(samples, name)))
+        monkeypatch.setattr(averaging, name, counted(getattr(averaging, name)))
     a = bc.assess(*bc.simulate.sample(law, 80, random_state=1), draws=400, random_state=1)
     assert len(str(a)) > 1000
     assert len(a.facts.comparison.sensitivity)

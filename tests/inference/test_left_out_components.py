@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.inference.averaging import Mixture
-from bayescal.inference.candidates import prior_probabilities
-from bayescal.inference.samples import FamilySamples
+from bayescal.inference.averaging import FamilySamples, Mixture, prior_probabilities
 from bayescal.model.curves import average_of
 from bayescal.model.problem import prepare
 

@@ -14,8 +14,11 @@ from scipy.stats import t as student
 from bayescal.model.partition import stretches as integrals
 from bayescal.model.partition.cells import (
     CELLS,
+    PartitionPrior,
     cell_edges,
     cell_of,
+    draw_prior,
+    log_prior,
     stretch_nodes,
     weight_of_rows,
 )
@@ -25,8 +28,6 @@ from bayescal.model.partition.paths import (
     sums_by_prior,
     type_weights,
 )
-from bayescal.model.partition.prior import PartitionPrior, draw_prior, log_prior
-from bayescal.model.partition.simulate import prior_partitions
 from bayescal.model.partition.stretches import (
     LEFT,
     LINE,
@@ -36,6 +37,7 @@ from bayescal.model.partition.stretches import (
     _Binomial,
     stretch_evidences,
 )
+from bayescal.model.pieces import prior_partitions
 from bayescal.model.spline import spline_frame
 
 GRID = np.linspace(-9, 9, 1801)

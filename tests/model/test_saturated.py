@@ -11,8 +11,7 @@ from scipy.stats import beta, betabinom
 from bayescal.errors import InputError
 from bayescal.model.curves import CURVES
 from bayescal.model.problem import prepare
-from bayescal.model.saturated.family import SATURATED, are_few
-from bayescal.model.saturated.law import RiskPrior, RiskSums, shapes_of
+from bayescal.model.saturated import SATURATED, RiskPrior, RiskSums, are_few, shapes_of
 
 SCORE = np.array([0.0, 0.3, 0.9])
 TRIALS, HITS = np.array([12.0, 40.0, 25.0]), np.array([0.0, 17.0, 20.0])

@@ -13,7 +13,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.curve import Curve
 from bayescal.model.curves import CURVES, register, unregister
-from bayescal.model.mixture import WEIGHTS
+from bayescal.model.draws import WEIGHTS
 from bayescal.model.priors import Normal
 
 WHERE, WIDTH = 0.6, 0.5

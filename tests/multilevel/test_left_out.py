@@ -9,8 +9,7 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.inference.clusters_left_out import parts_under
-from bayescal.inference.loo import leave_one_out
+from bayescal.inference.loo import leave_one_out, parts_under
 from bayescal.model.likelihood.rows import every_row
 from bayescal.multilevel import left_out as module
 from free import given_free

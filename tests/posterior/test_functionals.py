@@ -322,7 +322,7 @@ def test_ici_is_tce_and_not_computed_again(monkeypatch):
 def test_the_nearest_line_and_shift_solve_their_equations(rows, spread):
     from scipy.special import expit, logit
 
-    from bayescal.posterior.line import nearest_line, nearest_shift
+    from bayescal.posterior.curve_draws import nearest_line, nearest_shift
 
     rng = np.random.default_rng(rows)
     score = expit(np.sort(rng.normal(0, spread, rows)))

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, logsumexp
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.curves import CURVES, register, unregister
-from bayescal.model.mixture import WEIGHTS, shares_of
+from bayescal.model.draws import WEIGHTS, shares_of
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import equal_tailed
 

@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.model.pymc.rows import MOST_CASES
+from bayescal.model.pymc import MOST_CASES
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 
 GROUPS = {

@@ -8,7 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.posterior.leaving import other_hazard
+from bayescal.posterior.departures import other_hazard
 from bayescal.report.followed import follow_up_words
 from bayescal.report.record import schema
 

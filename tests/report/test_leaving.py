@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.posterior.leaving import other_hazard
+from bayescal.posterior.departures import other_hazard
 
 
 def study(delta, n=6000):

@@ -17,7 +17,7 @@ from bayescal.core.text import card, cases_and_events, rounded, shortened
 from bayescal.data.cases import as_outcomes, as_scores, check_same_length
 from bayescal.data.roles import Roles, as_roles, read_groups
 from bayescal.fitting import compare, fit
-from bayescal.fitting.imputed.combine import combine_imputations
+from bayescal.fitting.imputed import combine_imputations
 from bayescal.gain.development.folds import (
     check_folds,
     check_groups,
@@ -27,9 +27,9 @@ from bayescal.gain.development.folds import (
 )
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
-from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.undefined import NOT_DEFINED
 
 if TYPE_CHECKING:
     import pandas as pd

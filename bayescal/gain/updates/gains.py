@@ -20,7 +20,7 @@ from bayescal.gain._terms import brier_gains, net_benefit_name
 from bayescal.gain.updates.optimism import optimism_of
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import updates
-from bayescal.posterior.decisions.strategies import by_mean_curve, by_score
+from bayescal.posterior.decisions import by_mean_curve, by_score
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import net_benefit
 from bayescal.posterior.imputed import in_turn, widened

@@ -10,9 +10,53 @@ from scipy.special import expit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import softplus, softplus_near
-from bayescal.model.likelihood.law import Likelihood
 
-__all__ = ["BINOMIAL", "Binomial"]
+__all__ = ["BINOMIAL", "Binomial", "Likelihood"]
+
+
+class Likelihood:
+    """The law of the events among the cases of a row, given the curve.
+
+    Attributes
+    ----------
+    name : str
+    is_linear : bool
+        Whether the log density is hits * log-odds less a function of the trials: the binomial law.
+        Sums over the events are then exact, and engines that are written for it serve.
+    """
+
+    name: ClassVar[str]
+    is_linear: ClassVar[bool] = False
+
+    def draw(self, generator: np.random.Generator, trials: Any, probability: Floats) -> Any:
+        """Simulated events of rows, all of whose cases are followed to their outcome.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+        trials : ndarray of int that can be broadcast to (n, rows)
+        probability : ndarray of shape (n, rows)
+            The curves.
+
+        Returns
+        -------
+        ndarray of int of shape (n, rows)
+        """
+        return generator.binomial(trials, probability)
+
+    def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats) -> Floats:
+        """Log likelihood of several tables of such cases, of the same rows, under several curves.
+
+        Parameters
+        ----------
+        log_odds : ndarray of shape (n, rows)
+        trials, hits : ndarray of shape (tables, rows)
+
+        Returns
+        -------
+        ndarray of shape (tables, n)
+        """
+        return np.asarray(hits @ log_odds.T - trials @ np.logaddexp(0, log_odds).T)
 
 
 class Binomial(Likelihood):
@@ -74,15 +118,6 @@ class Binomial(Likelihood):
         """Events of each row, for prior and posterior predictive draws of PyMC."""
         cases = np.rint(trials).astype(np.int64)
         return np.asarray(rng.binomial(cases, expit(log_odds), size).astype(np.float64))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As `Likelihood.to_dict`."""
-        return {"name": self.name}
-
-    @classmethod
-    def from_dict(cls, described: dict[str, Any]) -> Binomial:
-        """As `Likelihood.from_dict`."""
-        return BINOMIAL
 
     def cost(self, log_odds: Floats) -> Floats:
         """log(1 + odds) of a case; the log-odds are used as working memory."""

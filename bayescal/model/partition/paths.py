@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, by_group, log_sum
 from bayescal.core.sampling import even_uniforms
-from bayescal.model.partition.prior import PartitionPrior
+from bayescal.model.partition.cells import PartitionPrior
 from bayescal.model.partition.stretches import LEFT, LINE, RIGHT, SHIFT, TYPES, Stretches
 
 __all__ = [

@@ -20,17 +20,18 @@ from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_of_groups
 from bayescal.model.likelihood.times.shared import tilted, untilted
+from bayescal.model.partition.cells import DEGREES as PRIOR_DEGREES
 from bayescal.model.partition.cells import (
+    PRIOR_SCALES,
     WIDEST,
     Cover,
     Nodes,
     cell_of,
     cover_of_stretches,
+    log_prior,
     ranges,
     stretch_nodes,
 )
-from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
-from bayescal.model.partition.prior import PRIOR_SCALES, log_prior
 
 __all__ = ["LEFT", "LINE", "RIGHT", "SHIFT", "TYPES", "Late", "Stretches", "stretch_evidences"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.fitting.imputed.combine import draws_of_each
+from bayescal.fitting.imputed import draws_of_each
 
 VAGUE = {"shift": bc.priors.Normal(0, 10), "log_slope": bc.priors.Normal(0, 10)}
 PSFMI = {

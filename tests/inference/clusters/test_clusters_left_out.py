@@ -9,9 +9,9 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.inference import clusters_left_out
-from bayescal.inference.clusters_left_out import LikelihoodParts, leave_cluster_out
+from bayescal.inference import loo
 from bayescal.inference.density import CurveDensity
+from bayescal.inference.loo import LikelihoodParts, leave_cluster_out
 from bayescal.model.problem import prepare
 
 CLUSTERS, SIZE = 16, 12
@@ -93,7 +93,7 @@ def test_many_clusters_are_left_out_in_blocks(
     cases: tuple[Any, ...], compared: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     y, s, cluster = cases
-    monkeypatch.setattr(clusters_left_out, "COLUMNS_AT_ONCE", 3)
+    monkeypatch.setattr(loo, "COLUMNS_AT_ONCE", 3)
     again = bc.compare(
         y, s, cluster=cluster, curves=["identity", "logistic"], draws=1000, random_state=1
     )

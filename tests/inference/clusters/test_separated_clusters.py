@@ -8,7 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
-from bayescal.model.clusters.design import cluster_design, is_separated
+from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.curves import CURVES
 from bayescal.model.problem import prepare
 

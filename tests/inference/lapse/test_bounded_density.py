@@ -11,7 +11,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import density_of, sample_importance
 from bayescal.model.curves import CURVES, average_of, in_average
-from bayescal.model.mixture import recentred
+from bayescal.model.draws import recentred
 from bayescal.model.priors import Normal, Rate
 from bayescal.model.problem import prepare
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from bayescal.model.clusters.design import cluster_design
-from bayescal.model.clusters.sandwich import sandwich
+from bayescal.model.clusters import cluster_design, sandwich
 from bayescal.model.problem import prepare
 
 

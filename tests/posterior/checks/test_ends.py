@@ -7,7 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.model.problem import prepare
-from bayescal.posterior.checks.ends import cautions_at_ends
+from bayescal.posterior.words import cautions_at_ends
 
 
 def told(s, **options):

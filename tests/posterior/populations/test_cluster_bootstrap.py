@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayescal.posterior.population import draw_population
-from bayescal.posterior.populations.bootstrap import CaseBootstrap
-from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.posterior.population import CaseBootstrap, ClusterBootstrap, draw_population
 
 DRAWS = slice(0, 40_000)
 

@@ -12,13 +12,14 @@ from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
 from bayescal.model.likelihood.gauss import gauss_of_groups
-from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.grid import in_order
+from bayescal.model.likelihood.times.entries import Partial, in_order
 from bayescal.model.likelihood.times.shared import tilted, untilted
 from bayescal.model.likelihood.times.steps import Shares, Steps
 from bayescal.model.partition.cells import cell_of
+from bayescal.model.partition.stretches import Late
 
-__all__ = ["Correction", "NodesOfPanels"]
+__all__ = ["Correction", "NodesOfPanels", "late_of"]
+
 
 NODES_OF_PANEL = 3
 NEAREST = 1e-12
@@ -258,3 +259,18 @@ def _inverse(information: Floats) -> tuple[Floats, float]:
     values, vectors = np.linalg.eigh(information)
     values = np.maximum(values, LEAST_CURVATURE)
     return (vectors / values) @ vectors.T, float(np.log(values).sum()) / 2
+
+
+def late_of(nodes: Correction, effect: float) -> Late | None:
+    """The nodes of these cases by log-odds; None without any.
+
+    Parameters
+    ----------
+    effect : float
+        Cases that count as one.
+    """
+    if not nodes.x.size:
+        return None
+    order = np.argsort(nodes.x, kind="stable")
+    weight, constant = nodes.weight[order] / effect, nodes.constant / effect
+    return Late(nodes.x[order], weight, nodes.ratio[order], nodes.g[order], constant)

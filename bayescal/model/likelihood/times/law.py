@@ -9,12 +9,13 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
+from bayescal.core.errors import check_choice
 from bayescal.core.symbolic import functions_for
 from bayescal.data.table import CalibrationData
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.likelihood.binomial import BINOMIAL, Likelihood
 
 __all__ = ["INTERVALS", "TimeToEvent", "likelihood_of"]
+
 
 INTERVALS = 6
 FARTHEST_Z = 3.0
@@ -102,7 +103,7 @@ class TimeToEvent(Likelihood):
         return centre, precision
 
     def to_dict(self) -> dict[str, Any]:
-        """As `Likelihood.to_dict`."""
+        """A JSON-ready description; `from_dict` reads it back."""
         return {
             "name": self.name,
             "cuts": list(self.cuts),
@@ -113,7 +114,8 @@ class TimeToEvent(Likelihood):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any]) -> TimeToEvent:
-        """As `Likelihood.from_dict`."""
+        """The law that a stored posterior describes."""
+        check_choice(described["name"], (cls.name,), "the likelihood of the tree")
         cuts = tuple(int(cut) for cut in described["cuts"])
         competes = bool(described.get("competes", False))
         return cls(cuts, float(described["centre"]), float(described["spread"]), competes)

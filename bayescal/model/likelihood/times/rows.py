@@ -12,26 +12,37 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import maximise
 from bayescal.model.curve import expit_in_place
 from bayescal.model.families import LOGISTIC
-from bayescal.model.lapse.bounds import bounded_log_odds, bounded_probability
+from bayescal.model.lapse import bounded_log_odds, bounded_probability
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.rows import basis_at
+from bayescal.model.likelihood.rows import LikelihoodRows, basis_at
 from bayescal.model.likelihood.times.correction import Correction, NodesOfPanels
-from bayescal.model.likelihood.times.entries import Entries, Partial, entries_of, once
-from bayescal.model.likelihood.times.grid import grid_of, panels_of
-from bayescal.model.likelihood.times.shared import Shared
-from bayescal.model.likelihood.times.steps import steps_of, timing_of
+from bayescal.model.likelihood.times.entries import (
+    Entries,
+    Partial,
+    entries_of,
+    grid_of,
+    law_of,
+    once,
+    panels_of,
+)
+from bayescal.model.likelihood.times.shared import Shared, late_of, log_without
+from bayescal.model.likelihood.times.steps import Steps, steps_of, timing_of
 from bayescal.model.problem import Problem
 
 __all__ = [
     "FEW_ENTRIES",
+    "RowsGivenSteps",
     "TimesRows",
     "at_nodes_of_times",
     "columns_at",
     "correction_of",
     "likeliest_line",
+    "partial_of_group",
+    "rows_given_steps",
     "times_rows",
 ]
+
 
 KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 6, 160
 LONGEST_OF_LINE = 3.0
@@ -320,3 +331,89 @@ def at_nodes_of_times(
         parts.append((np.full(x.size, partial.row[order[0]]), x, times, sign * weight))
     joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
     return Partial(joined[0], joined[1], joined[2], joined[3])
+
+
+COARSE_ENTRIES, COARSE_NODES = 48, 4
+
+
+@dataclass(frozen=True)
+class RowsGivenSteps(LikelihoodRows):
+    """Cases whose outcome is known, as of known outcomes, and those that are known in part.
+
+    Attributes
+    ----------
+    late : ndarray of shape (1 + k, entries)
+        Offset and basis at the entries that are known in part.
+    weight : ndarray of shape (entries,)
+        Of these entries.
+    share, other : ndarray of shape (entries,)
+        Q and V at them.
+    """
+
+    late: Floats
+    weight: Floats
+    share: Floats
+    other: Floats
+
+    def log_likelihood(self, coefficients: Floats) -> Floats:
+        """As `LikelihoodRows.log_likelihood`."""
+        value = super().log_likelihood(coefficients)
+        for part in blocks(len(value), self.weight.size):
+            g = expit_in_place(coefficients[part] @ self.late)
+            value[part] += log_without(g, self.share, self.other) @ self.weight
+        return value
+
+    def derivatives(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
+        """As `LikelihoodRows.derivatives`."""
+        value, gradient, information = super().derivatives(coefficients)
+        basis = self.late[1:]
+        g = expit(self.late[0] + coefficients @ basis)
+        value += float(log_without(g, self.share, self.other) @ self.weight)
+        late, bend = late_of(g, self.share, self.other)
+        gradient -= basis @ (late * self.weight)
+        information += (basis * (bend * self.weight)) @ basis.T
+        return value, gradient, information
+
+
+def partial_of_group(problem: Problem, *, coarse: bool = False) -> Partial:
+    """The entries of a group that are known in part, or nodes in their place.
+
+    Parameters
+    ----------
+    coarse : bool
+        Whether to take few nodes: draws that are made with them are weighted by more.
+    """
+    partial = entries_of(problem).partial
+    few, count = (COARSE_ENTRIES, COARSE_NODES) if coarse else (FEW_ENTRIES, NODES_OF_BIN)
+    if partial.size > few:
+        partial = at_nodes_of_times(partial, partial.bins(law_of(problem)), count)
+    return partial
+
+
+def rows_given_steps(problem: Problem, partial: Partial, steps: Steps) -> RowsGivenSteps:
+    """Rows of a group, given the steps of Q.
+
+    Parameters
+    ----------
+    partial : Partial
+        As `partial_of_group` has them.
+    """
+    entries = entries_of(problem)
+    x, known = np.asarray(logit(problem.table.score)), entries.events + entries.free
+    columns = columns_at(problem, x)
+    constant, *events = columns @ entries.events
+    x, trials = x[known > 0], known[known > 0]
+    if trials.size > KNOWN_NODES:
+        x, trials = gauss_rule(x, trials, KNOWN_NODES)
+    at, shares = columns_at(problem, x), steps.shares(partial)
+    return RowsGivenSteps(
+        at[0],
+        at[1:].T,
+        trials,
+        np.array(events),
+        float(constant),
+        late=columns_at(problem, partial.x),
+        weight=partial.weight,
+        share=shares.value,
+        other=shares.other,
+    )

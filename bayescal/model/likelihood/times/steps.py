@@ -16,10 +16,10 @@ from bayescal.model.likelihood.times.entries import (
     Entries,
     Partial,
     entries_of,
+    grid_of,
     law_of,
     once,
 )
-from bayescal.model.likelihood.times.grid import grid_of
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.likelihood.times.shared import late_of, log_without
 from bayescal.model.problem import Problem

@@ -14,6 +14,7 @@ from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, mix
 
 __all__ = ["combine_imputations", "draws_of_each", "each_imputation"]
 
+
 Result = TypeVar("Result")
 
 FULL_SHARES = 5

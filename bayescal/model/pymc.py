@@ -1,4 +1,4 @@
-"""One curve or several as a PyMC model: the reference of the fast engines, and one to extend."""
+"""The one PyMC model, and what it observes: cases, rows of equal scores, or times to an event."""
 
 from __future__ import annotations
 
@@ -8,23 +8,166 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import EDGE
-from bayescal.core.symbolic import is_symbolic
+from bayescal.core.symbolic import is_symbolic, logit_of
+from bayescal.data.cases import as_vector
 from bayescal.data.rows import Edges
+from bayescal.data.table import CalibrationData
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.lapse.bounds import RATES
+from bayescal.model.lapse import RATES
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.pymc import observe_times
+from bayescal.model.likelihood.times.entries import entries_of, joined, law_of
 from bayescal.model.problem import Problem
-from bayescal.model.pymc.rows import Observations
 
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["SeveralCurves", "Source", "model_of", "remembered", "source_of"]
+__all__ = [
+    "MOST_CASES",
+    "Observations",
+    "SeveralCurves",
+    "Source",
+    "cases_of_table",
+    "checked_offset",
+    "joined_rows",
+    "model_of",
+    "observe_times",
+    "remembered",
+    "source_of",
+    "weighted",
+]
+
+
+MOST_CASES = 5000
+"""Most cases that stand in a model, or in the tree of a posterior, one by one."""
+
+
+class Observations(NamedTuple):
+    """What a PyMC model observes.
+
+    Attributes
+    ----------
+    score, trials, hits : ndarray of shape (n,)
+        Scores as they were stated or moved inside (0, 1), cases and events.
+    weight : ndarray of shape (n,), optional
+        By which the log likelihood of each is multiplied.
+    offset : ndarray of shape (n,) or PyMC variable, optional
+        Added to the log-odds.
+    group : ndarray of int of shape (n,), optional
+        Of several curves, whose it is.
+    """
+
+    score: Floats
+    trials: Floats
+    hits: Floats
+    weight: Floats | None = None
+    offset: Any = None
+    group: NDArray[np.intp] | None = None
+
+
+def cases_of_table(data: CalibrationData) -> tuple[NDArray[np.intp], NDArray[np.int8]] | None:
+    """Row and outcome of each case of a table, events first in a row; None of rows that stay.
+
+    Rows stay rows where they are of weights, of times, or of more than `MOST_CASES` cases.
+    """
+    if data.is_pseudo or data.follow_up is not None or data.n > MOST_CASES:
+        return None
+    trials, hits = data.trials.astype(np.int64), data.hits.astype(np.int64)
+    row = np.repeat(np.arange(trials.size), trials)
+    start = np.cumsum(trials) - trials
+    return row, (np.arange(row.size) - start[row] < hits[row]).astype(np.int8)
+
+
+def joined_rows(tables: Sequence[Any], groups: Sequence[int]) -> Observations:
+    """The rows of several tables, one after the other, each of a group."""
+    score, trials, hits = (
+        np.concatenate([np.empty(0), *(getattr(table, name) for table in tables)])
+        for name in ("score", "trials", "hits")
+    )
+    group = np.repeat(np.array(groups, np.intp), [table.score.size for table in tables])
+    return Observations(score, trials, hits, group=group)
+
+
+def weighted(rows: Observations, weight: Floats, tables: Sequence[CalibrationData]) -> Observations:
+    """Cases that count as several, or with sampling weights, on the scale of effective cases.
+
+    Parameters
+    ----------
+    tables : sequence of CalibrationData
+        That of each group, or one.
+    """
+    if not any(data.is_pseudo for data in tables):
+        return rows._replace(trials=weight, hits=weight * rows.hits)
+    scale = np.array([data.weight_scale for data in tables])
+    return rows._replace(weight=weight * scale[0 if rows.group is None else rows.group])
+
+
+def checked_offset(offset: Any, size: int, each: str) -> Any:
+    """An offset of numbers, one for each observation; a variable is taken as it is."""
+    if offset is None or is_symbolic(offset):
+        return offset
+    values = as_vector(offset, "offset")
+    try:
+        numbers = values.astype(np.float64)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InputError(
+            "offset is not an array of numbers: a value is none, or rows differ in length."
+        ) from error
+    if numbers.size != size:
+        raise InputError(f"offset has {numbers.size} numbers; it takes one a {each}, {size}.")
+    if not np.isfinite(numbers).all():
+        at = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise InputError(f"offset[{at}] = {numbers[at]} is not a finite number.")
+    return numbers
+
+
+STEP_NAMES = ("step", "competing_step")
+"""Coordinates of the steps of events, and of competing ones."""
+
+
+def observe_times(problems: Sequence[Problem], score: Any, log_odds: Any) -> None:
+    """Add the steps of Q and the likelihood to the open model.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        One, or those of several groups that have their steps in common.
+    score, log_odds : PyTensor variables of shape (rows,)
+        Scores inside (0, 1), and log-odds of the curve, at the rows of the problems' tables, one
+        table after the other.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    entries, law = joined([entries_of(problem) for problem in problems]), law_of(problems[0])
+    model = pm.modelcontext(None)
+    z = law.standardised(logit_of(score))
+    partial, shares = entries.partial, []
+    own = law.standardised(partial.x)
+    trials = entries.events + entries.free
+    total = (entries.events * log_odds - trials * pt.softplus(log_odds)).sum()
+    for name, counted in zip(STEP_NAMES, entries.in_interval, strict=False):
+        size = counted.shape[1]
+        dims = "interval" if size == law.size else "interval_or_none"
+        model.add_coord(dims, np.arange(1, size + 1))  # the last of these: no event of any kind
+        centre, precision = law.prior_of_steps(size)
+        a = pm.Normal(name, centre[:size], precision[:size] ** -0.5, dims=dims)
+        c = pm.Normal(f"{name}_by_score", centre[size:], precision[size:] ** -0.5, dims=dims)
+        some = counted.sum(axis=1) > 0
+        q = pt.special.softmax(a + z[some, None] * c, axis=1)
+        total += (counted[some] * pt.log(q)).sum()
+        passed = law.passed(partial.step, size)
+        steps = pt.special.softmax(a + own[:, None] * c, axis=1)
+        shares.append((passed * steps).sum(axis=1))
+    if partial.size:
+        event = pt.sigmoid(log_odds[partial.row])
+        without = sum(risk * share for risk, share in zip((event, 1 - event), shares, strict=False))
+        total += (partial.weight * pt.log1p(-without)).sum()
+    pm.Potential("followed", total)
 
 
 class SeveralCurves(Protocol):

@@ -13,6 +13,7 @@ from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["MOST_AT_ENDS", "NOT_DEFINED", "refuse_infinite", "share_at_ends", "undefined_measures"]
 
+
 NOT_DEFINED = "not defined"
 """In the place of a number."""
 

@@ -1,1 +1,0 @@
-"""Several imputations of the scores: each fitted, and all mixed."""

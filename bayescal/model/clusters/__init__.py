@@ -1,1 +1,0 @@
-"""What clusters of cases do to the information on a curve."""

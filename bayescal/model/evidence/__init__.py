@@ -1,1 +1,0 @@
-"""Priors from what earlier studies and earlier posteriors say."""

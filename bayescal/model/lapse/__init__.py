@@ -1,1 +1,0 @@
-"""Curves with a floor and a ceiling: what they are, and the prior of both."""

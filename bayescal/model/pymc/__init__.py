@@ -1,1 +1,0 @@
-"""The curve and the data as a PyMC model: the reference, and a model to extend."""

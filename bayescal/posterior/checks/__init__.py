@@ -1,1 +1,0 @@
-"""Whether draws can be trusted, and which measures the data define."""

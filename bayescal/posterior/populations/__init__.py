@@ -1,1 +1,0 @@
-"""Laws of the weights of scores: of cases, of one of several sites, of clusters of cases."""
