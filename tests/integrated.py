@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_expit, logsumexp
+from scipy.stats import multivariate_normal
 
 from bayescal.multilevel.nested.algebra import times
 from bayescal.multilevel.nested.density import EffectsDensity, Peak
@@ -34,3 +35,23 @@ def log_integral(density: EffectsDensity, point, rest, repeats=20_000):
     total = levels_given_rest(density, peak, none, every, np.random.default_rng(1))[1]
     prior = density.log_prior_of_rest(given, rest)[0]
     return logsumexp(total) - np.log(repeats) - prior
+
+
+def grid_of(mean, scales, correlation):
+    """Shifts and log slopes, and the logarithm of their probabilities under a spread of sites."""
+    off = scales[0] * scales[1] * correlation
+    law = multivariate_normal(mean, [[scales[0] ** 2, off], [off, scales[1] ** 2]])
+    axes = [np.linspace(m - 8 * sd, m + 8 * sd, 241) for m, sd in zip(mean, scales, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
+    return grid, law.logpdf(grid) + cell
+
+
+def on_grid(site, centre, grid):
+    """Log likelihood of a site's table at each shift and log slope."""
+    value = np.zeros(len(grid))
+    for score, trials, hits in zip(site.score, site.trials, site.hits, strict=True):
+        at = np.log(score / (1 - score)) - centre
+        eta = centre + grid[:, 0] + np.exp(grid[:, 1]) * at
+        value += hits * log_expit(eta) + (trials - hits) * log_expit(-eta)
+    return value

@@ -117,10 +117,9 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         "data/rows:numbered",  # keys: pairs of a cluster and a row, and the like
         "data/rows:summed",  # scores of all cells of a table
         "data/clusters:of_cases",  # pairs of a cluster and a row
-        "data/clusters:summed",  # keys of clusters
-        "data/clusters:strata",  # keys of strata
-        "data/clusters:clusters",  # keys of clusters
-        "data/clusters:to_variables",  # keys of clusters
+        "data/clusters:check_strata",  # keys of clusters
+        "data/clusters:strata_of",  # keys of strata
+        "data/clusters:clusters_of",  # keys of clusters
         "data/clusters:read_clusters",  # numbers of strata
         "multilevel/clusters:__init__",  # pairs of a cluster and a group
         "data/roles:_distinct",  # labels

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from bayescal.cli.answer import Answer
 from bayescal.cli.options import FIT, OF_COLUMNS, OF_READING, PLANNED, Command, Parsed
 from bayescal.cli.reading import (
-    Reading,
-    Times,
     checked,
     labels_of,
-    predictions_of,
     read_from,
     read_predictions,
+    request_of,
+    written,
 )
 from bayescal.cli.terminal import BOLD, DIM, Terminal, counting, working
 from bayescal.core.errors import InputError, as_level
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from bayescal.cli.reading import Predictions
     from bayescal.cli.running import RunningTable
     from bayescal.core.arrays import Floats
+    from bayescal.data.columns import Request
     from bayescal.data.reading import Cases
 
 __all__ = ["COMMANDS"]
@@ -51,23 +51,21 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
         raise InputError("--force goes with --update, the file of a running table.")
     if given["at"] is not None and not given["case"]:
         raise InputError("--at goes with --case: it is where the case is.")
-    reading = _reading(given, ASSESS)
-    times = Times.of(reading, takes_several=True)
+    request = _request(given, ASSESS, several_horizons=True)
     if given["case"] or given["new"] is not None:
         _refuse(given, "an assessment, without --case and --new", "limit", "update")
         how = {**_how(given), "thresholds": thresholds, "edge": given["edge"]}
-        return _ahead(given, terminal, reading, times, how)
+        return _ahead(given, terminal, request, how)
     options = {"limit": limit, "thresholds": thresholds, "edge": given["edge"], **how}
-    if times is not None and len(times.horizons) > 1:
+    if isinstance(request.horizon, tuple):
         _refuse(given, "one horizon", "update")
-        return _of_horizons(reading, times, options, terminal)
+        return _of_horizons(request, options, terminal)
     running = None
     if given["update"] is not None:
         from bayescal.cli.running import RunningTable
 
         running = RunningTable.open(given["update"])
-    cases = read_from(reading, times, needs_outcomes=running is not None)
-    predictions = predictions_of(cases, reading, times)
+    predictions = read_predictions(replace(request, needs_outcomes=running is not None))
     if not predictions.data.has_outcomes:
         raise InputError(f"every outcome is missing in {given.file}. One at least must be known.")
     return _of_table(predictions, running, given, options, terminal)
@@ -96,49 +94,45 @@ def _of_table(
     return answer if running is None else replace(answer, finish=running.write)
 
 
-def _of_horizons(
-    reading: Reading, times: Times, options: dict[str, Any], terminal: Terminal
-) -> Answer:
+def _of_horizons(request: Request, options: dict[str, Any], terminal: Terminal) -> Answer:
     """Assess the risks by several horizons."""
-    read = read_from(reading, times)
+    read, horizons, columns = read_from(request), request.horizon, request.columns
     import pandas as pd
 
     from bayescal.report import assess as assessed
 
     told = ", ".join(
-        f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)
+        f"{shortened(name)} by {at:g}" for name, at in zip(read.probs, horizons, strict=True)
     )
-    title = f"{told}, outcome {shortened(times.event)}"
+    title = f"{told}, outcome {shortened(str(columns.event))}"
     _introduce_cases(read, title, terminal)
-    roles = {"sample_weight": read.weight, "weight_type": reading["weight_type"]}
+    roles = {"sample_weight": read.weight, "weight_type": request.weight_type}
     roles |= {"cluster": labels_of(read, "cluster"), "stratum": labels_of(read, "stratum")}
-    risks = pd.DataFrame({name: read.probs[name] for name in times.probs})
+    risks = pd.DataFrame(read.probs)
     with checked(read), working("Fitting the families of curves at each horizon"):
-        result: Any = assessed(read.outcome, risks, horizon=times.horizons, **options, **roles)
-    source = {"file": str(reading.file), "rows_read": read.rows, "rows_dropped": read.dropped}
-    source |= {"time": times.time, "event": times.event, "scores": ", ".join(times.probs)}
+        result: Any = assessed(read.outcome, risks, horizon=horizons, **options, **roles)
+    source = {"file": str(request.path), "rows_read": read.rows, "rows_dropped": read.dropped}
+    source |= {"time": columns.time, "event": columns.event, "scores": ", ".join(read.probs)}
     return Answer(result, title, source)
 
 
-def _ahead(
-    given: Parsed, terminal: Terminal, reading: Reading, times: Times | None, how: dict[str, Any]
-) -> Answer:
+def _ahead(given: Parsed, terminal: Terminal, request: Request, how: dict[str, Any]) -> Answer:
     """What to expect of cases whose outcomes are not known: of single ones, or of a file."""
     from bayescal.data.reading import read_scores
 
-    scores, new = given["case"], given["new"]
+    scores, new, named = given["case"], given["new"], request.columns
     if scores and new is not None:
         raise InputError("--case and --new are both of cases without outcomes. Take one.")
-    if len(reading.roles.keys() & {"site", "period"}) + len(reading.subgroups) > 1:
+    if sum(map(bool, (named.site, named.period))) + len(named.subgroup) > 1:
         raise InputError("--site, --period and --subgroup each say whose case it is. Take one.")
-    if given["at"] is not None and "site" not in reading.roles and not reading.subgroups:
+    if given["at"] is not None and named.site is None and not named.subgroup:
         raise InputError("--at goes with --site or --subgroup, whose level it is.")
-    if new is not None and reading.subgroups:
+    if new is not None and named.subgroup:
         raise InputError("--subgroup names no new cases. Take --site or --period, or neither.")
-    of_cases: Any = _as_probabilities(scores, reading.scale) if scores else None
-    predictions = read_predictions(reading, times)
+    of_cases: Any = _as_probabilities(scores, request.as_written) if scores else None
+    predictions = read_predictions(request)
     if new is not None:
-        of_cases = read_scores(predictions.cases.request, new, str(predictions.columns.prob))
+        of_cases = read_scores(request, new, str(predictions.columns.prob))
         of_cases = of_cases[of_cases == of_cases]
     from bayescal.fitting.ahead import expect, predict
 
@@ -177,11 +171,10 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     thresholds = _thresholds(given)
     of_models = ("threshold", "site")
     several = len(names) > 1
-    reading = _reading(given, [each for each in COMPARE if several or each not in of_models])
-    times = Times.of(reading)
+    request = _request(given, [each for each in COMPARE if several or each not in of_models])
     if not several:
         _refuse(given, "the second --prob of a comparison of models", *of_models)
-        predictions = read_predictions(reading, times)
+        predictions = read_predictions(request)
         from bayescal.fitting import compare as compared
 
         _introduce(predictions, terminal)
@@ -191,28 +184,28 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     if len({*names}) < len(names):
         raise InputError("--prob names the same column twice. Name each model once.")
     _refuse(given, "one --prob", "imputation")
-    read = read_from(reading, times, prob=names[0], others=[("prob", name) for name in names])
+    read = read_from(replace(request, others=dict.fromkeys(names, "prob")))
     mark = None
-    if len(names) == 2 and times is None:
+    if len(names) == 2 and request.horizon is None:
         from bayescal.cli.recalibrated import find_mark
 
-        mark = find_mark(reading.file, read, names[1])
+        mark = find_mark(request.path, read, names[1])
     is_map = mark is not None or (len(names) == 2 and _is_map(*read.probs.values()))
     if not is_map:
         _refuse(given, "a second --prob that is a map of the first", "weight-type", "in-sample")
-    title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
+    title = f"{' and '.join(map(shortened, names))} in {shortened(request.path.name)}"
     _introduce_cases(read, title, terminal)
     roles: dict[str, Any] = {"site": labels_of(read, "site")}
     roles |= {"cluster": labels_of(read, "cluster"), "sample_weight": read.weight}
-    if times is None:
-        roles["pos_label"] = reading.positive
+    if request.horizon is None:
+        roles["pos_label"] = request.pos_label
     else:
-        roles["horizon"] = times.one_horizon
-    source: dict[str, Any] = {"file": str(reading.file), "models": ", ".join(names)}
+        roles["horizon"] = request.horizon
+    source: dict[str, Any] = {"file": str(request.path), "models": ", ".join(names)}
     source |= {"rows_read": read.rows, "rows_dropped": read.dropped}
-    source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
+    source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | written(request)
     if is_map:
-        roles["weight_type"] = reading["weight_type"]
+        roles["weight_type"] = request.weight_type
         told: tuple[str, ...] = ()
         if mark is not None and mark.is_own:
             told = (f"{mark.path.name} says that the map was fitted to these cases.",)
@@ -256,7 +249,7 @@ def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
         raise InputError("--new goes with --output: name the file to write its new scores to.")
     if given["method"] is not None and output is None and folds is None:
         raise InputError("--method goes with --output or --folds: the map is fitted for these.")
-    predictions = read_predictions(_reading(given, RECALIBRATE))
+    predictions = read_predictions(_request(given, RECALIBRATE))
     recalibrator, made = None, None
     if output is not None or folds is not None:
         from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
@@ -293,7 +286,7 @@ def _cross_fitted(
     from bayescal.gain import cross_fit, recalibration_gain
 
     read = predictions.cases
-    outcome = as_outcomes(read.outcome, pos_label=predictions.reading.positive)
+    outcome = as_outcomes(read.outcome, pos_label=predictions.request.pos_label)
     seed, weight = how["random_state"], read.weight
     with counting("Fitting on all folds but one", "fits") as progress:
         after = cross_fit(
@@ -305,7 +298,7 @@ def _cross_fitted(
             random_state=seed,
             progress=progress,
         )
-    weight_type = predictions.reading["weight_type"]
+    weight_type = predictions.request.weight_type
     with working("Computing the gain"):
         return recalibration_gain(
             outcome,
@@ -326,7 +319,7 @@ def _check_folds(predictions: Predictions, folds: int) -> None:
 
     as_count(folds, "folds", 2)
     read = predictions.cases
-    outcome = as_outcomes(read.outcome, pos_label=predictions.reading.positive)
+    outcome = as_outcomes(read.outcome, pos_label=predictions.request.pos_label)
     events = int(outcome.sum())
     others = outcome.size - events
     fewest = min(events, others)
@@ -352,7 +345,7 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
     scores: Any
     if given.file is not None:
         _refuse(given, "no pilot: leave them out, or the pilot", *setting)
-        predictions = read_predictions(_reading(given, PLAN))
+        predictions = read_predictions(_request(given, PLAN))
         _introduce(predictions, terminal)
         scores, source = predictions.data, predictions.source
         if truth == PILOT_ARGUMENT:
@@ -452,11 +445,12 @@ def _refuse(given: Parsed, goes_with: str, *names: str) -> None:
             raise InputError(f"--{name.replace('_', '-')} goes with {goes_with}.")
 
 
-def _reading(given: Parsed, options: Iterable[str]) -> Reading:
+def _request(given: Parsed, options: Iterable[str], *, several_horizons: bool = False) -> Request:
     """What was typed of the file; of several models the first."""
     takes = tuple(name.replace("-", "_") for name in options)
     typed = {name: given[name] for name in takes if name in given}
-    return Reading(given.file, typed | {"prob": given["prob"][:1]}, takes)
+    typed["prob"] = given["prob"][:1]
+    return request_of(given.file, typed, takes, several_horizons=several_horizons)
 
 
 def _introduce(predictions: Predictions, terminal: Terminal) -> None:

@@ -276,9 +276,9 @@ def _meant(name: str, command: Command) -> str:
 def as_typed(text: str) -> str:
     """A sentence with its arguments of Python as the options that are typed."""
 
-    def option(found: re.Match[str]) -> str:
-        name = _named(found[1].replace("_", "-"))
-        return f"--{name} {found[2] or ''}".rstrip() if name in OPTIONS else found[0]
+    def option(match: re.Match[str]) -> str:
+        name = _named(match[1].replace("_", "-"))
+        return f"--{name} {match[2] or ''}".rstrip() if name in OPTIONS else match[0]
 
     return ARGUMENT.sub(option, text.replace(SURVIVAL, SURVIVAL_TYPED))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
@@ -13,24 +13,30 @@ from bayescal.core.text import count, shortened
 from bayescal.data.columns import OF_TABLE, ROLES
 
 if TYPE_CHECKING:
-    from bayescal.data.columns import Columns, Request, Scale
+    from bayescal.data.columns import Columns, Request
     from bayescal.data.reading import Cases
     from bayescal.data.table import CalibrationData
     from bayescal.data.times import Survival
 
 __all__ = [
     "Predictions",
-    "Reading",
-    "Times",
+    "by",
     "checked",
     "labels_of",
-    "predictions_of",
     "read_from",
     "read_predictions",
+    "request_of",
+    "written",
 ]
 
 UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
 """Words that a column of times may be called by; in the plural, too."""
+REPEATED = ("subgroup", "ignore_column")
+"""Options that may be given several times."""
+OPTIONS = (
+    *("positive", "weight_type", "horizon", "censored", "every", "scale", "drop_missing"),
+    *("ignore_column", "independent", "encoding", "sheet"),
+)
 TYPED = {"pos_label": "positive", "cause": "positive", "ignore": "ignore-column"}
 """Options that are spelt differently from the argument in Python."""
 
@@ -54,211 +60,101 @@ COMMAND_LINE = (_typed, "bayescal compare", "an empty cell", _keeping)
 """A `Door` of the reader."""
 
 
-@dataclass(frozen=True)
-class Reading:
+def request_of(
+    file: Any,
+    typed: Mapping[str, Any] | None = None,
+    takes: tuple[str, ...] = (*ROLES, "independent"),
+    *,
+    several_horizons: bool = False,
+) -> Request:
     """What was typed of a file of predictions; checked before the file is opened.
 
-    Attributes
+    Parameters
     ----------
     typed : mapping
         By option.
     takes : tuple of str
         Options that the command has.
+    several_horizons : bool
+        Whether it takes several horizons.
     """
+    from bayescal.data.columns import Columns, Door, Request
 
-    file: Any
-    typed: Mapping[str, Any] = field(default_factory=dict)
-    takes: tuple[str, ...] = (*ROLES, "independent")
-
-    def __post_init__(self) -> None:
-        """Refuse options that contradict each other."""
-        for name in ROLES:
-            given = self.typed.get(name)
-            if name != "subgroup" and isinstance(given, (list, tuple)) and len(given) > 1:
+    said: dict[str, Any] = dict.fromkeys([*ROLES, *OF_TABLE, *OPTIONS]) | dict(typed or {})
+    for name, given in said.items():
+        if isinstance(given, (list, tuple)) and name not in REPEATED:
+            if len(given) > 1 and name in ROLES:
                 several = " Name several subgroups with --subgroup." * (name == "site")
                 raise InputError(f"{_typed(name)} is one column, and was given twice.{several}")
-        if self["cluster"] is not None and self.typed.get("independent"):
-            raise InputError("--cluster and --independent contradict each other. Leave one out.")
-        self.request(prob=None)
+            said[name] = given[0] if given else None
+    if said["cluster"] is not None and said["independent"]:
+        raise InputError("--cluster and --independent contradict each other. Leave one out.")
+    is_timed = said["time"] is not None
+    horizons = _horizons(said, several_horizons=several_horizons) if is_timed else ()
+    if not is_timed:
+        _refuse_times(said)
+    probs = _columns_of(said["prob"], horizons) if len(horizons) > 1 else (said["prob"],)
+    named = {name: said[name] for name in (*ROLES, *OF_TABLE)} | {"prob": probs[0]}
+    return Request(
+        file,
+        Columns(**named | {"subgroup": tuple(said["subgroup"] or ())}),
+        others=dict.fromkeys(probs, "prob") if len(probs) > 1 else {},
+        pos_label=None if is_timed else said["positive"],
+        weight_type=said["weight_type"],
+        horizon=horizons if len(horizons) > 1 else (*horizons, None)[0],
+        cause=said["positive"] if is_timed else None,
+        censored=said["censored"],
+        every=said["every"],
+        scale=said["scale"] or "probability",
+        drop_missing=bool(said["drop_missing"]),
+        needs_outcomes=True,
+        ignore=tuple(said["ignore_column"] or ()),
+        independent=bool(said["independent"]) or "independent" not in takes,
+        encoding=said["encoding"],
+        sheet=said["sheet"],
+        asks=tuple(name for name in ROLES if name in takes),
+        door=Door(*COMMAND_LINE),
+    )
 
-    def __getitem__(self, name: str) -> Any:
-        """What was typed behind an option; of a role its one column."""
-        given = self.typed.get(name)
-        if isinstance(given, (list, tuple)) and name not in ("subgroup", "ignore_column"):
-            return given[0] if given else None
-        return given
 
-    @property
-    def positive(self) -> str | None:
-        """Value of the outcome that is the event."""
-        value: str | None = self["positive"]
-        return value
+def by(request: Request, at: float) -> str:
+    """By when the event came: `by 5 years`, or `by 5 (column t)` if its name is no unit."""
+    column = str(request.columns.time)
+    unit = column.strip().lower().removesuffix("s")
+    if unit not in UNITS_OF_TIME:
+        return f"by {at:g} (column {shortened(column)})"
+    return f"by {at:g} {unit}{'' if at == 1 else 's'}"
 
-    @property
-    def subgroups(self) -> tuple[str, ...]:
-        """Columns of subgroups."""
-        return tuple(self["subgroup"] or ())
 
-    @property
-    def roles(self) -> dict[str, str]:
-        """Columns of labels that were named, but for subgroups."""
-        named = {name: self[name] for name in ROLES if name not in ("subgroup", "sample_weight")}
-        return {name: column for name, column in named.items() if column is not None}
-
-    @property
-    def groups(self) -> dict[str, bool]:
-        """The options that give a table its groups, and whether each was given."""
-        names = [name for name, role in ROLES.items() if role.groups and name != "imputation"]
-        return {_typed(name): bool(self[name]) for name in names}
-
-    @property
-    def scale(self) -> Scale:
-        """What scores are written as."""
-        return self.request().as_written
-
-    def request(
-        self, *, others: Sequence[tuple[str, str]] = (), needs_outcomes: bool = True, **columns: Any
-    ) -> Request:
-        """What was said of the file, for its reader.
-
-        Parameters
-        ----------
-        others : sequence of (str, str)
-            Columns of several predictions, each behind the option that named it.
-        **columns : str or None
-            Columns in place of those that were typed.
-        """
-        from bayescal.data.columns import Columns, Door, Request
-
-        names = (*ROLES, *OF_TABLE)
-        named = {name: self[name] for name in names if name != "subgroup"} | columns
-        of_times = self["time"] is not None
-        return Request(
-            self.file,
-            Columns(**named, subgroup=self.subgroups),
-            others={name: option for option, name in others},
-            pos_label=None if of_times else self.positive,
-            weight_type=self["weight_type"],
-            cause=self.positive if of_times else None,
-            censored=self["censored"],
-            every=self["every"],
-            scale=self["scale"] or "probability",
-            drop_missing=bool(self["drop_missing"]),
-            needs_outcomes=needs_outcomes,
-            ignore=tuple(self["ignore_column"] or ()),
-            independent=bool(self["independent"]) or "independent" not in self.takes,
-            encoding=self["encoding"],
-            sheet=self["sheet"],
-            asks=tuple(name for name in ROLES if name in self.takes),
-            door=Door(*COMMAND_LINE),
+def _refuse_times(said: Mapping[str, Any]) -> None:
+    """Refuse options that go with times to an event."""
+    if said["event"] is not None:
+        raise InputError(
+            "--event goes with --time: it is the column of what ended the time. The value "
+            f"of the outcome that is the event is named with --positive {said['event']}."
         )
-
-    @property
-    def source(self) -> dict[str, str]:
-        """What scores are written as, for the record; nothing for probabilities."""
-        return {"scale": self.scale.name} if self["scale"] is not None else {}
-
-
-class Times(NamedTuple):
-    """Times to an event, as they were typed.
-
-    Attributes
-    ----------
-    time, event : str
-        Their columns.
-    entry : str or None
-    horizons : tuple of float
-    probs : tuple of str
-        Columns of the risks by several horizons; empty of one.
-    cause : str or None
-        What the event is written as.
-    """
-
-    time: str
-    event: str
-    entry: str | None
-    horizons: tuple[float, ...]
-    probs: tuple[str, ...]
-    cause: str | None
-
-    @property
-    def one_horizon(self) -> float:
-        """The horizon, for a command that takes one."""
-        (at,) = self.horizons
-        return at
-
-    def by(self, at: float) -> str:
-        """By when the event came: `by 5 years`, or `by 5 (column t)` if its name is no unit."""
-        unit = self.time.strip().lower().removesuffix("s")
-        if unit not in UNITS_OF_TIME:
-            return f"by {at:g} (column {shortened(self.time)})"
-        return f"by {at:g} {unit}{'' if at == 1 else 's'}"
-
-    @classmethod
-    def of(cls, reading: Reading, *, takes_several: bool = False) -> Times | None:
-        """The options as they were typed; None without times.
-
-        Parameters
-        ----------
-        takes_several : bool
-            Whether the command takes several horizons.
-        """
-        if reading["time"] is None:
-            if reading["event"] is not None:
-                raise InputError(
-                    "--event goes with --time: it is the column of what ended the time. The value "
-                    f"of the outcome that is the event is named with --positive {reading['event']}."
-                )
-            for name in ("entry", "horizon", "censored"):
-                if reading[name]:
-                    raise InputError(f"--{name} goes with --time, the column of times to an event.")
-            if reading["scale"] == "survival":
-                raise InputError("--scale survival goes with --time, the column of times.")
-            return None
-        if reading["event"] is None:
-            raise InputError(
-                "--event is missing: with --time it names the column of what ended the time: 1 the "
-                "event, 0 the case left, 2, 3, ... a competing event, or words."
-            )
-        if reading["horizon"] is None:
-            raise InputError(
-                "--horizon is missing: with --time the scores are risks of the event by some time. "
-                "Name it in the units of the times, such as --horizon 5."
-            )
-        if reading["outcome"] is not None:
-            raise InputError("--outcome does not go with --time. Leave it out.")
-        horizons = _as_horizons(reading["horizon"])
-        if len(horizons) > 1 and not takes_several:
-            raise InputError(
-                f"--horizon names {len(horizons)} horizons, and an assessment alone takes several. "
-                "Name one."
-            )
-        for name, given in (reading.groups | {"--imputation": reading["imputation"]}).items():
-            if given and len(horizons) > 1:
-                raise InputError(
-                    f"{name} does not go with several horizons. Name one, such as "
-                    f"--horizon {horizons[0]:g}."
-                )
-        probs = _columns_of(reading["prob"], horizons) if len(horizons) > 1 else ()
-        used = (reading["time"], reading["event"], reading["entry"])
-        return cls(*used, horizons, probs, reading.positive)
-
-    def remarks(self, outcome: Survival) -> list[str]:
-        """What may be wrong where everything happens after the horizon."""
-        late = outcome.event.any() and (outcome.time > max(self.horizons)).all()
-        first, last = outcome.time.min(), outcome.time.max()
-        told = (
-            f"no event comes by {max(self.horizons):g}, and "
-            f"{count(int(outcome.event.sum()), 'event')} later; times in column "
-            f"{shortened(self.time)} run from {first:g} to {last:g}. --horizon is in the units of "
-            "these times: if they are days, 5 years are --horizon 1826."
-        )
-        return [told] if late else []
+    for name in ("entry", "horizon", "censored"):
+        if said[name]:
+            raise InputError(f"--{name} goes with --time, the column of times to an event.")
+    if said["scale"] == "survival":
+        raise InputError("--scale survival goes with --time, the column of times.")
 
 
-def _as_horizons(typed: str) -> tuple[float, ...]:
+def _horizons(said: Mapping[str, Any], *, several_horizons: bool) -> tuple[float, ...]:
     """The horizons as they were typed, such as 5 or 1,3,5."""
-    horizons = []
+    if said["event"] is None:
+        raise InputError(
+            "--event is missing: with --time it names the column of what ended the time: 1 the "
+            "event, 0 the case left, 2, 3, ... a competing event, or words."
+        )
+    typed, horizons = said["horizon"], []
+    if typed is None:
+        raise InputError(
+            "--horizon is missing: with --time the scores are risks of the event by some time. "
+            "Name it in the units of the times, such as --horizon 5."
+        )
+    if said["outcome"] is not None:
+        raise InputError("--outcome does not go with --time. Leave it out.")
     for part in typed.split(","):
         try:
             horizons.append(float(part))
@@ -267,7 +163,34 @@ def _as_horizons(typed: str) -> tuple[float, ...]:
                 f"--horizon {typed}: {part.strip()!r} is no number. Type one time, such as "
                 "--horizon 5, or several with commas between, such as --horizon 1,3,5."
             ) from None
+    if len(horizons) == 1:
+        return tuple(horizons)
+    if not several_horizons:
+        raise InputError(
+            f"--horizon names {len(horizons)} horizons, and an assessment alone takes several. "
+            "Name one."
+        )
+    for name, role in ROLES.items():
+        if role.groups and said[name]:
+            raise InputError(
+                f"{_typed(name)} does not go with several horizons. Name one, such as "
+                f"--horizon {horizons[0]:g}."
+            )
     return tuple(horizons)
+
+
+def _late(request: Request, outcome: Survival) -> list[str]:
+    """What may be wrong where everything happens after the horizon."""
+    several = isinstance(request.horizon, tuple)
+    last = max(request.horizon) if several else request.horizon
+    if not outcome.event.any() or not (outcome.time > last).all():
+        return []
+    return [
+        f"no event comes by {last:g}, and {count(int(outcome.event.sum()), 'event')} later; times "
+        f"in column {shortened(str(request.columns.time))} run from {outcome.time.min():g} to "
+        f"{outcome.time.max():g}. --horizon is in the units of these times: if they are days, 5 "
+        "years are --horizon 1826."
+    ]
 
 
 def _columns_of(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
@@ -304,7 +227,6 @@ class Predictions(NamedTuple):
     data: CalibrationData
     cases: Cases
     event: str
-    reading: Reading
 
     @property
     def columns(self) -> Columns:
@@ -312,9 +234,14 @@ class Predictions(NamedTuple):
         return self.cases.columns
 
     @property
+    def request(self) -> Request:
+        """What was typed."""
+        return self.cases.request
+
+    @property
     def path(self) -> Any:
         """The file."""
-        return self.reading.file
+        return self.request.path
 
     @property
     def title(self) -> str:
@@ -327,7 +254,7 @@ class Predictions(NamedTuple):
     @property
     def lines(self) -> Iterator[str]:
         """Why these columns were taken, how they were read, and what was left out."""
-        cases, columns, scale = self.cases, self.columns, self.reading.scale
+        cases, columns, scale = self.cases, self.columns, self.request.as_written
         if cases.reasons:
             told = "; ".join(
                 f"{shortened(getattr(columns, role))} as the {OF_WORDS[role]} ({reason})"
@@ -369,7 +296,7 @@ class Predictions(NamedTuple):
             told["imputations"] = len(self.data.imputations)
         if self.data.follow_up is not None:
             told["horizon"] = self.data.follow_up.horizon
-        return told | self.reading.source
+        return told | written(self.request)
 
 
 OF_WORDS = {"outcome": "outcome", "prob": "score"}
@@ -392,38 +319,32 @@ def about_weights(data: CalibrationData, rows: int) -> str:
     )
 
 
-def read_from(reading: Reading, times: Times | None = None, **options: Any) -> Cases:
-    """The cases of a file; options as of `Reading.request`."""
+def written(request: Request) -> dict[str, str]:
+    """What scores are written as, for the record; nothing for probabilities."""
+    return {} if request.scale == "probability" else {"scale": request.as_written.name}
+
+
+def read_from(request: Request) -> Cases:
+    """The cases of a file."""
     from bayescal.cli.terminal import working
     from bayescal.data.reading import read_cases
 
-    if times is not None and times.probs:
-        options |= {"prob": times.probs[0], "others": [("prob", name) for name in times.probs]}
-    request = reading.request(**options)
-    if times is not None and len(times.horizons) == 1:
-        request = replace(request, horizon=times.one_horizon)
-    with working(f"Reading {reading.file}"):
+    with working(f"Reading {request.path}"):
         cases = read_cases(request)
-    if times is not None:
-        cases = replace(cases, remarks=(*cases.remarks, *times.remarks(cases.outcome)))
-    return cases
+    if request.columns.time is None:
+        return cases
+    return replace(cases, remarks=(*cases.remarks, *_late(request, cases.outcome)))
 
 
-def read_predictions(reading: Reading, times: Times | None = None) -> Predictions:
+def read_predictions(request: Request) -> Predictions:
     """Read a file of one row per case."""
-    return predictions_of(read_from(reading, times), reading, times)
-
-
-def predictions_of(cases: Cases, reading: Reading, times: Times | None = None) -> Predictions:
-    """The table of cases that were read."""
-    from bayescal.data.table import CalibrationData
-
+    cases = read_from(request)
     with checked(cases):
-        data = CalibrationData(**cases.given, **cases.request.of_table)
-    event = reading.positive or "1"
-    if times is not None:
-        event = f"{times.cause or 1} {times.by(times.one_horizon)}"
-    return Predictions(data, cases, event, reading)
+        data = cases.table()
+    event = request.pos_label or "1"
+    if request.horizon is not None:
+        event = f"{request.cause or 1} {by(request, request.horizon)}"
+    return Predictions(data, cases, event)
 
 
 @contextmanager

@@ -302,12 +302,16 @@ class Table:
         return f"{self.title}\n\n{self}"
 
     def _repr_html_(self) -> str:
+        return self.beneath(self.title)
+
+    def beneath(self, told: str) -> str:
+        """The card of a result: sentences, and this table beneath them."""
         shown = self.show()
         rows = {
             f"{line.row.section}: {line.label}" if self._has_factors else line.label: line.cells
             for line in shown.lines
         }
-        return card(self.title, shown.heads[1:], rows)
+        return card(told, shown.heads[1:], rows)
 
     @property
     def _has_factors(self) -> bool:

@@ -1,7 +1,7 @@
 """Clusters: which cases depend on each other, and what each cluster holds in each row of a table.
 
-A table keeps its clusters under keys made of their labels (`Members`), so that tables can be added.
-A fit sees them numbered by what they contain (`Clusters`): neither names nor order matter.
+A table keeps its clusters under keys made of their labels, so that tables can be added. A fit sees
+them numbered by what they contain (`Clusters`): neither names nor order matter.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,12 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
 from bayescal.data.roles import Roles, labels_of
-from bayescal.data.rows import add_up, numbered
+from bayescal.data.rows import Index, Keys, Rows, add_up
 
 if TYPE_CHECKING:
-    import xarray as xr
     from scipy import sparse
 
-__all__ = ["Clusters", "Members"]
+__all__ = ["Clusters"]
 
 COUNTED = ("trials", "hits", "square_trials", "square_hits")
 """What is summed over the cases of a cluster in a row."""
@@ -32,154 +31,68 @@ UNIQUE = (
     "If clusters are numbered anew in each stratum, make the labels unique: put the stratum's "
     "name before the cluster's."
 )
-DAMAGED = (
-    "the clusters are not those of the table: it was edited or damaged. Load the file as it was "
-    "written, or make the table again."
-)
-
-Keys = NDArray[np.uint64]
-Index = NDArray[np.intp]
 
 
-class Members(NamedTuple):
-    """Cases and events of each cluster in each row of a table, under keys made of their labels.
-
-    A label has the same key in every table, so that clusters of two tables with one label are one
-    cluster; the labels themselves are not kept.
-
-    Attributes
-    ----------
-    key, layer : ndarray of shape (entries,)
-        Keys of the cluster and of its stratum; of the stratum None where there are none.
-    row : ndarray of shape (entries,)
-        Row of the table.
-    sums : ndarray of shape (4, entries)
-        Weights of the cases and of the events, and the squares of these weights.
-    """
-
-    key: Keys
-    layer: Keys | None
-    row: Index
-    sums: Floats
-
-    def of(self, some: Any, row: Index) -> Members:
-        """Some of the entries, in other rows."""
-        layer = None if self.layer is None else self.layer[some]
-        return Members(self.key[some], layer, row, self.sums[:, some])
-
-    @classmethod
-    def summed(cls, parts: Sequence[Members]) -> Members:
-        """The entries of several tables in the rows of one, each cluster once in a row."""
-        layers = [part.layer for part in parts if part.layer is not None]
-        if layers and len(layers) < len(parts):
-            raise InputError(
-                "one table has strata and the other has none. Give both strata, or none."
-            )
-        key, row = (np.concatenate([part[at] for part in parts]) for at in (0, 2))
-        sums = np.concatenate([part.sums for part in parts], axis=1)
-        keys, cluster = np.unique(key, return_inverse=True)
-        rows = int(row.max(initial=0)) + 1
-        pairs, entry = numbered(cluster * rows + row)
-        cluster, row = np.divmod(pairs, rows)
-        layer = None
-        if layers:
-            given = np.concatenate(layers)
-            layer = np.empty(pairs.size, np.uint64)
-            layer[entry] = given
-            of = np.empty(keys.size, np.uint64)
-            of[cluster] = layer
-            if (layer[entry] != given).any() or (of[cluster] != layer).any():
-                raise InputError(f"a cluster lies in several strata. {UNIQUE}")
-        total = np.stack([add_up(entry, each, pairs.size) for each in sums])
-        return cls(keys[cluster], layer, row, total)
-
-    @property
-    def strata(self) -> Index:
-        """Number of the stratum of each cluster, in the order of their keys."""
-        keys, first = np.unique(self.key, return_index=True)
-        if self.layer is None:
-            return np.zeros(keys.size, np.intp)
-        return np.unique(self.layer[first], return_inverse=True)[1]
-
-    @property
-    def too_few(self) -> tuple[str, ...]:
-        """The role that holds too few clusters to see how much they differ, if there is one."""
-        clusters = np.bincount(self.strata)
-        if clusters.sum() < 2:
-            return ("cluster",)
-        return ("stratum",) if clusters.size > 1 and (clusters < 2).any() else ()
-
-    def with_strata_of(self, other: Members) -> Members:
-        """The same entries with the strata that their clusters have in another table."""
-        if other.layer is None:
-            return self._replace(layer=None)
-        keys, first = np.unique(other.key, return_index=True)
-        layer = other.layer[first][np.searchsorted(keys, self.key)]
-        return self._replace(layer=layer)
-
-    def clusters(self, scale: float, *, sampling: bool) -> Clusters:
-        """The clusters on the scale of effective cases.
-
-        Parameters
-        ----------
-        scale : float
-            Of the weights.
-        sampling : bool
-            Whether the weights are sampling weights, and no counts of cases.
-        """
-        stratum = self.strata
-        check_several(stratum)
-        trials, hits, square_trials, square_hits = self.sums
-        squares = (square_trials, square_hits) if sampling else (trials, hits)
-        factor = scale**2 if sampling else scale
-        values = (trials * scale, hits * scale, squares[0] * factor, squares[1] * factor)
-        counted = dict(zip(COUNTED, values, strict=True))
-        cluster = np.unique(self.key, return_inverse=True)[1]
-        return Clusters.of_cases(cluster, self.row, counted, stratum)
-
-    def equals(self, other: Members | None) -> bool:
-        """Whether these are the same clusters in the same rows."""
-        if other is None or (self.layer is None) != (other.layer is None):
-            return False
-        pairs = [(self.key, other.key), (self.row, other.row)]
-        if self.layer is not None and other.layer is not None:
-            pairs.append((self.layer, other.layer))
-        same = all(np.array_equal(one, two) for one, two in pairs)
-        return same and np.allclose(self.sums, other.sums, rtol=1e-12, atol=0)
-
-    def to_variables(self, of: str = "entry") -> dict[str, Any]:
-        """Variables of a dataset, with the dimensions `cluster` and that of the entries."""
-        keys, first, cluster = np.unique(self.key, return_index=True, return_inverse=True)
-        variables: dict[str, Any] = {"cluster_key": ("cluster", keys)}
-        if self.layer is not None:
-            variables["cluster_stratum"] = ("cluster", self.layer[first])
-        columns = (cluster, self.row, *self.sums)
-        names = ("cluster", "row", *COUNTED)
-        return variables | {
-            f"{of}_{name}": (of, each) for name, each in zip(names, columns, strict=True)
-        }
-
-    @classmethod
-    def of_dataset(cls, dataset: xr.Dataset, rows: int, of: str = "entry") -> Members | None:
-        """Read back what `to_variables` wrote, for a table of so many rows; None without any."""
-        if f"{of}_cluster" not in dataset:
-            return None
-        key = dataset["cluster_key"].to_numpy()
-        layer = dataset["cluster_stratum"].to_numpy() if "cluster_stratum" in dataset else None
-        cluster, row = (dataset[f"{of}_{name}"].to_numpy() for name in ("cluster", "row"))
-        sums = np.stack([dataset[f"{of}_{name}"].to_numpy() for name in COUNTED])
-        known = np.array_equal(np.unique(cluster), np.arange(key.size))
-        if not (known and np.isfinite(sums).all() and row.min() >= 0 and row.max() < rows):
-            raise InputError(DAMAGED)
-        layers = None if layer is None else layer[cluster]
-        return cls(key[cluster], layers, row.astype(np.intp), sums)
-
-
-def read_clusters(roles: Roles, weight: Floats, hits: Floats, *, complete: bool) -> Members:
-    """The cluster and stratum of each case, which is in the row of its number.
+def clusters_of(cases: Rows, row: Index, scale: float, *, sampling: bool) -> Clusters:
+    """The clusters of cases, on the scale of effective cases.
 
     Parameters
     ----------
+    row : ndarray of int of shape (cases,)
+        The row of a table that each is in, or any other of their places.
+    scale : float
+        Of the weights.
+    sampling : bool
+        Whether the weights are sampling weights, and no counts of cases.
+    """
+    stratum = strata_of(cases)
+    check_several(stratum)
+    assert cases.cluster is not None
+    squares = cases.square_sums if sampling else (cases.trials, cases.hits)
+    factor = scale**2 if sampling else scale
+    values = (cases.trials * scale, cases.hits * scale, squares[0] * factor, squares[1] * factor)
+    counted = dict(zip(COUNTED, values, strict=True))
+    return Clusters.of_cases(
+        np.unique(cases.cluster, return_inverse=True)[1], row, counted, stratum
+    )
+
+
+def strata_of(cases: Rows) -> Index:
+    """Number of the stratum of each cluster, in the order of their keys."""
+    assert cases.cluster is not None
+    keys, first = np.unique(cases.cluster, return_index=True)
+    if cases.stratum is None:
+        return np.zeros(keys.size, np.intp)
+    return np.unique(cases.stratum[first], return_inverse=True)[1]
+
+
+def too_few(cases: Rows) -> tuple[str, ...]:
+    """The role that holds too few clusters to see how much they differ, if there is one."""
+    if cases.cluster is None:
+        return ()
+    clusters = np.bincount(strata_of(cases))
+    if clusters.sum() < 2:
+        return ("cluster",)
+    return ("stratum",) if clusters.size > 1 and (clusters < 2).any() else ()
+
+
+def check_strata(cases: Rows) -> None:
+    """Refuse a cluster that lies in several strata."""
+    if cases.stratum is not None and cases.cluster is not None:
+        keys, cluster = np.unique(cases.cluster, return_inverse=True)
+        of = np.empty(keys.size, np.uint64)
+        of[cluster] = cases.stratum
+        if (of[cluster] != cases.stratum).any():
+            raise InputError(f"a cluster lies in several strata. {UNIQUE}")
+
+
+def read_clusters(roles: Roles, weight: Floats, *, complete: bool) -> dict[str, Keys]:
+    """The keys of the cluster of each case, and of its stratum if there are any, by role.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n,)
+        Of the cases whose outcome is known; others may be of any cluster.
     complete : bool
         Whether these are all cases, so that there must be several clusters.
     """
@@ -202,9 +115,8 @@ def read_clusters(roles: Roles, weight: Floats, hits: Floats, *, complete: bool)
         if not present.size:
             raise CaseError("y_true", "has no outcome", more=": every one is missing")
         check_several(of_present, names[present[0]], [layers[k] for k in used])
-    keys = _keys(layers)[layer] if "stratum" in roles.columns else None
-    sums = np.stack([weight, hits, weight**2, weight * hits])
-    return Members(_keys(names)[cluster], keys, np.arange(weight.size), sums)
+    of_strata = {"stratum": _keys(layers)[layer]} if "stratum" in roles.columns else {}
+    return {"cluster": _keys(names)[cluster]} | of_strata
 
 
 def check_several(

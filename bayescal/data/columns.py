@@ -135,10 +135,18 @@ class Encoded(NamedTuple):
         return self.labels[self.row]
 
 
-class ColumnRoles(TypedDict, total=False):
-    """The roles as columns of a data frame or of a file, by their names."""
+class FrameRoles(TypedDict, total=False):
+    """What a table has beside scores and the roles of arrays; `OF_TABLE` says what each is."""
 
     outcome: str | None
+    time: str | None
+    event: str | None
+    entry: str | None
+
+
+class ColumnRoles(FrameRoles, total=False):
+    """The roles as columns of a data frame or of a file, by their names."""
+
     prob: str | None
     sample_weight: str | None
     site: str | None
@@ -147,9 +155,6 @@ class ColumnRoles(TypedDict, total=False):
     stratum: str | None
     imputation: str | None
     subgroup: str | Collection[str]
-    time: str | None
-    event: str | None
-    entry: str | None
 
 
 class Columns(NamedTuple):
@@ -320,10 +325,12 @@ LOG_ODDS = Scale(
 PERCENT = Scale(
     "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
 )
-SURVIVAL = Scale(
-    "probabilities of survival", 0, 1, lambda score: 1 - score, lambda probability: 1 - probability
-)
-SCALES = {"probability": PROBABILITY, "logit": LOG_ODDS, "percent": PERCENT, "survival": SURVIVAL}
+SCALES = {
+    "probability": PROBABILITY,
+    "logit": LOG_ODDS,
+    "percent": PERCENT,
+    "survival": Scale("probabilities of survival", 0, 1, lambda x: 1 - x, lambda p: 1 - p),
+}
 
 
 @dataclass(frozen=True)
@@ -336,6 +343,8 @@ class Request:
         Those that were named.
     others : mapping of str to str
         Columns of several predictions, and what each was named by.
+    horizon : float, tuple of float, or None
+        Of times; of several `others` has a column for each.
     cause, censored : str or None
         What the event, and a case that left, are written as in the column of events.
     every : str or None
@@ -351,7 +360,7 @@ class Request:
     others: Mapping[str, str] = field(default_factory=dict)
     pos_label: Any = None
     weight_type: WeightType | None = None
-    horizon: float | None = None
+    horizon: Any = None
     cause: str | None = None
     censored: str | None = None
     every: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -25,22 +25,21 @@ from bayescal.data.cases import (
     refuse_labels,
     warn_of_absent,
 )
-from bayescal.data.clusters import Members, check_several, read_clusters
-from bayescal.data.columns import ROLES, WeightType
+from bayescal.data.clusters import check_several, check_strata, read_clusters, strata_of
+from bayescal.data.columns import ROLES, TIME_COLUMNS, WeightType
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,
     NO_STRUCTURE,
     Cell,
-    Groups,
     Roles,
     Structure,
     as_roles,
     ordered_cells,
     read_groups,
 )
-from bayescal.data.rows import Rows, add_up, summed
-from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon
+from bayescal.data.rows import TOLD, Index, Rows, summed
+from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, timed
 from bayescal.data.weights import (
     as_weight_type,
     both_types,
@@ -53,7 +52,6 @@ __all__ = []
 
 MOST_WAITING = 4
 """Cases that wait for each row that is summed already: a case is summed once or twice."""
-TIME_COLUMNS = ("time", "event", "entry")
 CASES = ("y_true", "time", "y_prob")
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
 """What a chunk can have."""
@@ -69,36 +67,46 @@ class Contents:
         The roles of the groups.
     cells : tuple of tuple of str
         The levels of each group, in the order of their names; one without roles.
-    rows : Rows
+    cases : Rows
         Of all groups, one after the other. Of parts that are not summed yet each row is a case.
-    squares : ndarray of shape (cells,)
-        Sums of the squared weights.
     weight_type : {"counts", "sampling"} or None
-    members : Members, optional
-        The clusters of the cases.
-    follow_up : FollowUp, optional
-        How long the cases were followed, of times to an event.
+    horizon : float or None
+        Of times to an event.
     unknown : Contents, optional
         The cases whose outcome is missing.
     is_single : bool
         Whether scores came as numbers of 32 bits, which round those near 1 to it.
+    is_effective : bool
+        Whether sampling weights are numbers of effective cases already.
     """
 
     structure: Structure
     cells: tuple[Cell, ...]
-    rows: Rows
-    squares: Floats
+    cases: Rows
     weight_type: WeightType | None = None
-    members: Members | None = None
-    follow_up: FollowUp | None = None
+    horizon: float | None = None
     unknown: Contents | None = None
     is_single: bool = False
+    is_effective: bool = False
+
+    @cached_property
+    def by_score(self) -> tuple[Rows, Index]:
+        """The rows of each group by score, and the one that each of the cases is in."""
+        if any(getattr(self.cases, name) is not None for name in TOLD):
+            return summed(self.cases, ())
+        return self.cases, np.arange(self.cases.score.size)
+
+    @cached_property
+    def followed(self) -> tuple[FollowUp, Index]:
+        """Of times to an event: the entries of the follow-up, and that of each of the cases."""
+        assert self.horizon is not None
+        return FollowUp.of_rows(self.cases, self.by_score[1], self.horizon).summed()
 
 
 def regrouped(
     parts: Sequence[Contents],
     structure: Structure,
-    cell_of: Callable[[dict[str, str]], Cell | None],
+    cell_of: Callable[[dict[str, str]], Cell | None] | None = None,
 ) -> Contents:
     """All cases of some tables in other groups: the one way in which tables are summed.
 
@@ -106,66 +114,59 @@ def regrouped(
     ----------
     structure : Structure
         The roles of the groups to be.
-    cell_of : callable
+    cell_of : callable, optional
         The levels there of a group with these levels, by role; None to leave its cases out.
     """
+    new = cell_of or _in(structure)
     new_of: dict[int, list[Cell | None]] = {}
     for part in parts:
         if id(part.cells) not in new_of:
-            new_of[id(part.cells)] = [cell_of(part.structure.named(cell)) for cell in part.cells]
-    cells = ordered_cells({cell for new in new_of.values() for cell in new if cell is not None})
+            new_of[id(part.cells)] = [new(part.structure.named(cell)) for cell in part.cells]
+    cells = ordered_cells({cell for each in new_of.values() for cell in each if cell is not None})
     position: dict[Cell | None, int] = {cell: at for at, cell in enumerate(cells)} | {None: -1}
     moves = {
-        key: np.array([position[cell] for cell in new], np.int32) for key, new in new_of.items()
+        key: np.array([position[cell] for cell in each], np.int32) for key, each in new_of.items()
     }
-    squares = np.zeros(len(cells) + 1)  # of those left out at the end
     moved = []
     for part in parts:
-        move = moves[id(part.cells)]
-        squares += np.bincount(move % (len(cells) + 1), part.squares, squares.size)
-        moved.append(part.rows._replace(cell=move[part.rows.cell]))
-    together = Rows.joined(moved)
-    kept = (together.cell >= 0) & (together.trials > 0)
-    rows, at = summed(together if kept.all() else together.of(kept))
-    to = np.full(kept.size, -1)
-    to[kept] = at
-    starts = np.cumsum([0, *(part.rows.score.size for part in parts)])
-
-    def kept_of(kind: str) -> list[Any]:
-        each = zip((getattr(part, kind) for part in parts), starts, strict=False)
-        rows = [(one, to[one.row + start]) for one, start in each if one is not None]
-        return [one.of(row >= 0, row[row >= 0]) for one, row in rows]
-
-    members, follow_ups = kept_of("members"), kept_of("follow_up")
+        rows = part.cases._replace(cell=moves[id(part.cells)][part.cases.cell])
+        kept = (rows.cell >= 0) & (rows.trials > 0)
+        moved.append(rows if kept.all() else rows.of(kept))
+    cases, _ = summed(Rows.joined(moved))
     unknown = [part.unknown for part in parts if part.unknown is not None]
-    present = np.unique(rows.cell)
+    present = np.unique(cases.cell)
     if present.size < len(cells):
-        rows = rows._replace(cell=np.searchsorted(present, rows.cell).astype(np.int32))
+        cases = cases._replace(cell=np.searchsorted(present, cases.cell).astype(np.int32))
         cells = tuple(cells[k] for k in present)
-    return Contents(
-        structure,
-        cells,
-        rows,
-        squares[present],
-        parts[0].weight_type,
-        Members.summed(members) if members else None,
-        FollowUp.summed(follow_ups) if follow_ups else None,
-        regrouped(unknown, structure, cell_of) if unknown else None,
-        any(part.is_single for part in parts),
+    return replace(
+        parts[0],
+        structure=structure,
+        cells=cells,
+        cases=cases,
+        unknown=regrouped(unknown, structure, cell_of) if unknown else None,
+        is_single=any(part.is_single for part in parts),
     )
 
 
 def added(parts: Sequence[Contents]) -> Contents:
     """The cases of several tables; groups and clusters of one name are one."""
-    known = [part for part in parts if part.rows.score.size] or parts
-    if len({part.members is None for part in known}) > 1:
+    known = [part for part in parts if part.cases.score.size] or parts
+    if len({part.cases.cluster is None for part in known}) > 1:
         raise InputError(
             "one table has clusters and the other has none. Make both with cluster=, where every "
             "case that stands alone is a cluster of its own."
         )
-    if len({part.follow_up is None for part in known}) > 1:
+    if len({part.cases.stratum is None for part in known}) > 1:
+        raise InputError("one table has strata and the other has none. Give both strata, or none.")
+    horizons = {part.horizon for part in known}
+    if len(horizons) > 1 and None in horizons:
         raise InputError(
             "one table has times to an event and the other has outcomes. Make both of one kind."
+        )
+    if len(horizons) > 1:
+        one, two, *_ = sorted(at for at in horizons if at is not None)
+        raise InputError(
+            f"the tables have the horizons {one:g} and {two:g}. Add tables of one horizon."
         )
     types = {part.weight_type for part in parts if part.weight_type is not None}
     if len(types) > 1:
@@ -174,9 +175,10 @@ def added(parts: Sequence[Contents]) -> Contents:
             "scale. Make both with the same weight_type=; a case that was sampled for certain has "
             "the sampling weight 1."
         )
-    structure = reduce(Structure.joined, (part.structure for part in parts))
-    together = regrouped(parts, structure, _in(structure))
-    return replace(together, weight_type=types.pop() if types else None)
+    together = regrouped(parts, reduce(Structure.joined, (part.structure for part in parts)))
+    check_strata(together.cases)
+    weight_type, horizon = types.pop() if types else None, horizons.pop()
+    return replace(together, weight_type=weight_type, horizon=horizon)
 
 
 def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
@@ -188,7 +190,7 @@ def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
         return _in(rest)(named) if has else None
 
     having = regrouped([contents], rest, cell_of)
-    if not having.rows.score.size:
+    if not having.cases.score.size:
         told = ", ".join(f"{role}={level!r}" for role, level in levels.items())
         raise InputError(f"no case has {told}. The combinations that occur are in data.cells.")
     return having
@@ -199,81 +201,49 @@ def of_group(contents: Contents, at: int) -> Contents:
 
     It takes as long as the group has rows, whatever the number of groups.
     """
-    rows, cell = contents.rows, contents.cells[at]
-    start, end = np.searchsorted(rows.cell, [at, at + 1])
-    own = rows.of(slice(start, end))._replace(cell=np.zeros(end - start, np.int32))
-
-    def within(one: Any) -> Any:
-        some = None if one is None else (one.row >= start) & (one.row < end)
-        return None if one is None else one.of(some, one.row[some] - start)
-
-    unknown = contents.unknown
+    cell, unknown = contents.cells[at], contents.unknown
+    start, end = np.searchsorted(contents.cases.cell, [at, at + 1])
+    own = contents.cases.of(slice(start, end))._replace(cell=np.zeros(end - start, np.int32))
     if unknown is not None:
         has = cell in unknown.cells
         unknown = of_group(unknown, unknown.cells.index(cell)) if has else None
-    squares, kind = contents.squares[at : at + 1], contents.weight_type
-    members, times = within(contents.members), within(contents.follow_up)
-    return Contents(
-        *(NO_STRUCTURE, ((),), own, squares, kind, members, times, unknown, contents.is_single)
-    )
+    return replace(contents, structure=NO_STRUCTURE, cells=((),), cases=own, unknown=unknown)
 
 
 def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
     """The same cases with some roles forgotten; with clusters, their strata."""
-    if "cluster" in roles:
-        contents = _independent(contents)
-    elif "stratum" in roles and contents.members is not None:
-        contents = replace(contents, members=contents.members._replace(layer=None))
     structure = contents.structure.without(roles)
-    if structure == contents.structure:
+    gone = DEPENDENCE if "cluster" in roles else [role for role in roles if role == "stratum"]
+    if structure == contents.structure and not gone:
         return contents
-    return regrouped([contents], structure, _in(structure))
+    return regrouped([replace(contents, cases=contents.cases.without(gone))], structure)
 
 
-def split(contents: Contents) -> list[Contents]:
-    """What the table of each imputation holds, in the order of their labels."""
-    levels = contents.structure.levels[IMPUTATION]
-    return [selected(contents, {IMPUTATION: level}) for level in levels]
+def within(contents: Contents, label: str, role: str = IMPUTATION) -> Contents:
+    """The same cases, all of one level of a role more, which is the outermost."""
+    structure = contents.structure
+    return replace(
+        contents,
+        structure=replace(structure, levels={role: (label,)} | structure.levels),
+        cells=tuple((label, *cell) for cell in contents.cells),
+        unknown=None if contents.unknown is None else within(contents.unknown, label, role),
+    )
 
 
-def stacked(each: Sequence[Contents], labels: Sequence[str] | None = None) -> Contents:
+def stacked(contents: Contents) -> Contents:
     """What the tables of several imputations of the same cases hold together.
 
-    Without labels the cases of all, each counted 1/m in each of m tables, so that cases and events
-    are those of one table: for what is shown of the data, as it knows nothing of the spread between
-    tables. With labels the groups of each imputation, for a file.
+    Each case counts 1/m in each of m tables, so that cases and events are those of one table: for
+    what is shown of the data, as it knows nothing of the spread between tables, nor of clusters.
     """
-    structure = reduce(Structure.joined, (part.structure for part in each))
-    if labels is None:
-        together = regrouped([_independent(part) for part in each], structure, _in(structure))
-        return _divided(together, len(each))
-    full = Structure({IMPUTATION: tuple(labels)} | structure.levels, structure.periods)
-    inside = _in(structure)
-
-    def of_one(label: str, part: Contents) -> Contents:
-        return regrouped([part], full, lambda named: (label, *inside(named)))
-
-    return added([of_one(label, part) for label, part in zip(labels, each, strict=True)])
-
-
-def _independent(contents: Contents) -> Contents:
-    """The same cases without clusters."""
-    times = contents.follow_up
-    alone = None if times is None else replace(times, members=None)
-    return replace(contents, members=None, follow_up=alone)
+    m = len(contents.structure.levels[IMPUTATION])
+    return _divided(forgotten(contents, [IMPUTATION, "cluster"]), m)
 
 
 def _divided(contents: Contents, m: int) -> Contents:
     """The same where each case counts 1/m."""
-    rows, times, unknown = contents.rows, contents.follow_up, contents.unknown
-    trials, hits, position = (values / m for values in (rows.trials, rows.hits, rows.position))
-    return replace(
-        contents,
-        rows=rows._replace(trials=trials, hits=hits, position=position),
-        squares=contents.squares / m,
-        follow_up=None if times is None else replace(times, weight=times.weight / m),
-        unknown=None if unknown is None else _divided(unknown, m),
-    )
+    unknown = None if contents.unknown is None else _divided(contents.unknown, m)
+    return replace(contents, cases=contents.cases.divided(m), unknown=unknown)
 
 
 def _in(structure: Structure) -> Callable[[dict[str, str]], Cell]:
@@ -300,14 +270,14 @@ class Collector:
     def add(self, part: Contents) -> None:
         """Take in one part."""
         self._waiting.append(part)
-        self._size += part.rows.score.size
+        self._size += part.cases.score.size
         if self._size >= max(BLOCK, MOST_WAITING * self._total):
             self.total()
 
     def total(self) -> Contents:
         """All parts together."""
         total = added(self._waiting)
-        self._waiting, self._size, self._total = [total], 0, total.rows.score.size
+        self._waiting, self._size, self._total = [total], 0, total.cases.score.size
         return total
 
 
@@ -347,11 +317,9 @@ class Reader:
         try:
             if all(_size(given[key]) == 0 for key in given if key in CASES):
                 return
-            times = {key: given.pop(key, None) for key in TIME_COLUMNS}
-            y_true = given.pop("y_true", None)
-            if times["time"] is not None:
-                y_true = Survival(**times)
-            y_prob, weight = given.pop("y_prob"), given.pop("sample_weight", None)
+            given = timed(given)
+            y_true, y_prob = given.pop("y_true"), given.pop("y_prob")
+            weight = given.pop("sample_weight", None)
             self.take(y_true, y_prob, weight, as_roles(**given))
         except CaseError as error:
             raise error.changed(part=name) from error
@@ -396,31 +364,35 @@ class Reader:
             labels = as_vector(y_true, "y_true").tolist()
             self._other_labels |= {each for each in labels if not is_missing(each)}
         self.cases += size
-        more: dict[str, Any] = {"weight_type": chosen}
-        if "cluster" in roles.columns or followed is not None:
-            weights = np.ones(size) if weight is None else weight
-            known = weights * ~np.isnan(cases.outcome)
-            if "cluster" in roles.columns:
-                hits = known * np.nan_to_num(cases.outcome)
-                more["members"] = read_clusters(roles, known, hits, complete=complete)
-            if followed is not None:
-                alone = more["members"]._replace(layer=None) if "members" in more else None
-                times = FollowUp.of_cases(followed, as_horizon(self._horizon), weights, alone)
-                more["follow_up"] = times
-        for part in blocks(size, room=BLOCK if len(more) == 1 else size):
+        more: dict[str, Any] = {}
+        if "cluster" in roles.columns:
+            known = ~np.isnan(cases.outcome) * (1.0 if weight is None else weight)
+            more = read_clusters(roles, known, complete=complete)
+        if followed is not None:
+            more |= followed.steps(as_horizon(self._horizon))
+        for part in blocks(size):
             y, at = cases.outcome[part].astype(np.float64), groups.code[part]
             weights = np.ones(y.size) if weight is None else weight[part]
             missing, given = np.isnan(y), score[part].astype(np.float64)
             unknown, trials = None, weights
             if missing.any():
                 rows = Rows.exact(given, weights * missing, np.zeros(y.size), at)
-                unknown = _raw(groups, rows, weight_type=chosen)
+                unknown = Contents(groups.structure, groups.cells, _squared(rows, weight), chosen)
                 trials, y = weights * ~missing, np.nan_to_num(y)
-            rows, is_single = Rows.exact(given, trials, trials * y, at), score.dtype == np.float32
-            self._parts.add(_raw(groups, rows, unknown=unknown, is_single=is_single, **more))
+            of_part = {name: values[part] for name, values in more.items()}
+            rows = Rows.exact(given, trials, trials * y, at, **of_part)
+            self._parts.add(
+                Contents(
+                    *(groups.structure, groups.cells, _squared(rows, weight), chosen),
+                    horizon=None if followed is None else as_horizon(self._horizon),
+                    unknown=unknown,
+                    is_single=score.dtype == np.float32,
+                )
+            )
             if weight is not None and self._is_unclear and not complete:
                 once = np.sign(trials)
-                self._unweighted.add(_raw(groups, rows._replace(trials=once, hits=once * y)))
+                rows = rows.without(TOLD)._replace(trials=once, hits=once * y)
+                self._unweighted.add(Contents(groups.structure, groups.cells, rows))
 
     def finished(self) -> Contents:
         """What the table of all parts holds; see that it can be one."""
@@ -432,9 +404,9 @@ class Reader:
             as_weight_type(self._weight_type, None)
         check_codes(self._codes)
         contents = self._parts.total()
-        if contents.members is not None:
-            check_several(contents.members.strata)
-        if contents.follow_up is not None:
+        if contents.cases.cluster is not None and contents.cases.score.size:
+            check_several(strata_of(contents.cases))
+        if contents.horizon is not None:
             _check_followed(contents)
         if not self._is_whole:
             self._warn(contents)
@@ -453,8 +425,8 @@ class Reader:
             for label in others:
                 warn_of_absent(self._pos_label, label)
         if self._is_unclear and self._largest > 0:
-            rows, plain = contents.rows, self._unweighted.total().rows
-            total, squares = float(rows.trials.sum()), float(contents.squares.sum())
+            rows, plain = contents.by_score[0], self._unweighted.total().cases
+            total, squares = float(rows.trials.sum()), float(rows.square_sums[0].sum())
             types = both_types(int(plain.trials.sum()), total, squares)
             if types is not None and not _look_collapsed(rows, plain):
                 warn_of_types(types, total, squares)
@@ -472,10 +444,12 @@ class Reader:
             )
 
 
-def _raw(groups: Groups, rows: Rows, **more: Any) -> Contents:
-    """A part of a table whose rows are cases."""
-    squares = add_up(rows.cell, rows.trials**2, len(groups.cells))
-    return Contents(groups.structure, groups.cells, rows, squares, **more)
+def _squared(rows: Rows, weight: Floats | None) -> Rows:
+    """Rows that are cases, with the squares of their weights, if they have any."""
+    if weight is None:
+        return rows
+    hits = None if rows.cluster is None else rows.trials * rows.hits
+    return rows._replace(squares=rows.trials**2, square_hits=hits)
 
 
 def _columns(chunk: Any, name: str) -> dict[str, Any]:
@@ -516,13 +490,12 @@ def _look_collapsed(weighted: Rows, plain: Rows) -> bool:
 
 def _check_followed(contents: Contents) -> None:
     """Refuse a follow-up that says nothing of the horizon; warn of probabilities of survival."""
-    is_imputed = IMPUTATION in contents.structure.levels
-    for at, each in enumerate(split(contents) if is_imputed else [contents]):
-        of_all = forgotten(each, list(each.structure.levels))
-        assert of_all.follow_up is not None
-        of_all.follow_up.check()
+    for at, label in enumerate(contents.structure.levels.get(IMPUTATION, (None,))):
+        one = contents if label is None else selected(contents, {IMPUTATION: label})
+        of_all = forgotten(one, list(one.structure.levels))
+        of_all.followed[0].check()
         if not at:
-            of_all.follow_up.warn_of_survival(of_all.rows.score.size)
+            of_all.followed[0].warn_of_survival(of_all.by_score[0].score.size)
 
 
 def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
@@ -554,10 +527,8 @@ def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Conte
             value=exact(events[at]),
             more=": there cannot be more events than cases",
         )
-    groups, members = read_groups(roles, score.size), None
+    groups, more = read_groups(roles, score.size), {}
     if "cluster" in roles.columns:
-        members = read_clusters(roles, counts, events, complete=True)
-        members = members._replace(sums=members.sums[[0, 1, 0, 1]])  # each case counts once
-    rows = Rows.exact(score, counts, events, groups.code)
-    squares = add_up(groups.code, counts, len(groups.cells))
-    return added([Contents(groups.structure, groups.cells, rows, squares, "counts", members)])
+        more = read_clusters(roles, counts, complete=True)
+    rows = Rows.exact(score, counts, events, groups.code, **more)
+    return added([Contents(groups.structure, groups.cells, rows, "counts")])

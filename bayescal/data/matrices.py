@@ -22,7 +22,6 @@ from bayescal.core.errors import (
 from bayescal.core.text import count, exact, shortened
 from bayescal.data.cases import (
     OVERSHOOT,
-    aligned,
     as_floats,
     as_scores,
     as_vector,
@@ -34,8 +33,6 @@ from bayescal.data.cases import (
     to_numpy,
     without_rounding,
 )
-from bayescal.data.columns import WeightType
-from bayescal.data.contents import Contents, contents_of
 from bayescal.data.roles import Roles, as_roles
 from bayescal.data.times import Survival, as_horizon
 
@@ -131,50 +128,22 @@ class BinaryCases(NamedTuple):
     outcomes : ndarray of bool of shape (cases,)
     scores : ndarray of shape (cases,)
     weights : ndarray of shape (cases,) or None
-    groups : ndarray of str of shape (cases,) or None
-        The class that each case asks for.
     """
 
     outcomes: NDArray[np.bool_]
     scores: Floats
     weights: Floats | None
-    groups: NDArray[np.str_] | None
 
 
-def contents_of_classes(
+def binary_cases(
     y_true: Any,
     y_proba: Any,
     mode: str,
     classes: Any,
     sample_weight: Any,
     roles: Roles,
-    *,
-    weight_type: WeightType | None = None,
     name: str = "y_proba",
-) -> Contents:
-    """The table of the binary cases; see `binary_cases`.
-
-    Parameters
-    ----------
-    roles : Roles
-        Of each case, for the top label; a class-wise table has the classes as its only subgroups.
-    """
-    named = {"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
-    _, roles = roles.aligned(**named)
-    cases = binary_cases(y_true, y_proba, mode, classes, sample_weight, name)
-    if cases.groups is not None:
-        if roles.columns:
-            raise InputError(
-                f"{next(iter(roles.columns))} was given with mode='class-wise', whose "
-                "groups are the classes. Pass roles with mode='top-label'."
-            )
-        roles = as_roles(subgroup={"class": cases.groups})
-    return contents_of(*cases[:3], roles, weight_type=weight_type)
-
-
-def binary_cases(
-    y_true: Any, y_proba: Any, mode: str, classes: Any, sample_weight: Any, name: str = "y_proba"
-) -> BinaryCases:
+) -> tuple[BinaryCases, Roles]:
     """Reduce cases of k classes to binary ones; see `CalibrationData.from_multiclass`.
 
     Parameters
@@ -185,18 +154,22 @@ def binary_cases(
     mode : {"top-label", "class-wise"}
     classes : sequence of length k or None
     sample_weight : array-like of shape (n,) or None
+    roles : Roles
+        Of each case, for the top label; a class-wise table has the classes as its only subgroups.
     name : str
         What the user calls the matrix.
 
     Returns
     -------
-    BinaryCases
+    cases : BinaryCases
         `n` of them for the top label, else `n` for each class.
+    roles : Roles
+        Of each of them.
     """
     check_choice(mode, MODES, "mode")
     named = column_names(y_proba)
     ordered = categories_of(y_true)
-    y_true, y_proba, sample_weight = aligned(
+    (y_true, y_proba, sample_weight), roles = roles.aligned(
         **{"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
     )
     labels = as_vector(y_true, "y_true")
@@ -212,14 +185,17 @@ def binary_cases(
     check_same_length(truth.size, "y_true", matrix.shape[0], name)
     weights = as_weights(sample_weight, truth.size)
     if mode == "top-label":
-        return BinaryCases(matrix.argmax(axis=1) == truth, matrix.max(axis=1), weights, None)
+        return BinaryCases(matrix.argmax(axis=1) == truth, matrix.max(axis=1), weights), roles
+    if roles.columns:
+        raise InputError(
+            f"{next(iter(roles.columns))} was given with mode='class-wise', whose "
+            "groups are the classes. Pass roles with mode='top-label'."
+        )
     right = truth[:, None] == np.arange(names.size)
-    return BinaryCases(
-        right.T.ravel(),
-        matrix.T.ravel(),
-        None if weights is None else np.tile(weights, names.size),
-        np.repeat([str(name) for name in names.tolist()], truth.size),
-    )
+    weights = None if weights is None else np.tile(weights, names.size)
+    groups = np.repeat([str(name) for name in names.tolist()], truth.size)
+    cases = BinaryCases(right.T.ravel(), matrix.T.ravel(), weights)
+    return cases, as_roles(subgroup={"class": groups})
 
 
 def _are_among(labels: NDArray[Any], names: list[Any]) -> bool:
@@ -375,26 +351,27 @@ def warn_of_few_outcomes(m: int) -> None:
         )
 
 
-def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
-    """Refuse tables of several imputations that are not of the same cases."""
-    if len(tables) < FEWEST_IMPUTATIONS:
+def check_alike(labels: Sequence[str], cases: Floats, effective: Floats) -> None:
+    """Refuse imputations that are not of the same cases: by their numbers, as read and as worth."""
+    if len(labels) < FEWEST_IMPUTATIONS:
         raise InputError(
             f"imputation holds one imputation, {labels[0]!r}, and at least {FEWEST_IMPUTATIONS} "
             "are needed. Leave it out if the scores were not imputed."
         )
-    if len(tables) > MOST_IMPUTATIONS:
+    if len(labels) > MOST_IMPUTATIONS:
         raise InputError(
-            f"imputation has {len(tables):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
+            f"imputation has {len(labels):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
             "are fitted. Pass fewer."
         )
-    for label, table in zip(labels, tables, strict=True):
-        for what, name in (("cases", "n"), ("effective", "effective_size")):
-            one, two = getattr(tables[0], name), getattr(table, name)
-            if not np.isclose(one, two, SAME_CASES, 0):
-                raise InputError(
-                    f"imputation {labels[0]!r} has {one:g} {what} and imputation {label!r} has "
-                    f"{two:g}. Every imputation must hold the same cases, with the same weights."
-                )
+    for what, sizes in (("cases", cases), ("effective", effective)):
+        other = ~np.isclose(sizes, sizes[0], SAME_CASES, 0)
+        if other.any():
+            at = int(other.argmax())
+            raise InputError(
+                f"imputation {labels[0]!r} has {sizes[0]:g} {what} and imputation {labels[at]!r} "
+                f"has {sizes[at]:g}. Every imputation must hold the same cases, with the same "
+                "weights."
+            )
 
 
 def _rows(matrix: Any, name: str) -> list[Any]:

@@ -8,6 +8,7 @@ sums are exact integers and do not depend on the order in which the scores arriv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,7 +39,14 @@ CELL_PARTS = 2.0**20
 GRID = _LOWER.size
 """Rows of a full grid, those of the scores 0 and 1 included."""
 
+SQUARES = ("squares", "square_hits")
+SUMS = ("trials", "hits", "position", *SQUARES)
+TOLD = ("cluster", "stratum", "entry", "exit", "kind")
+"""What tells cases of one score and cell apart."""
+LARGEST_KEY = 2**62
+
 Index: TypeAlias = NDArray[np.intp]
+Keys: TypeAlias = NDArray[np.uint64]
 Cells: TypeAlias = NDArray[np.int32]
 Grid: TypeAlias = NDArray[np.int16]
 Order: TypeAlias = Index | slice
@@ -46,7 +54,11 @@ Order: TypeAlias = Index | slice
 
 
 class Rows(NamedTuple):
-    """Binomial rows in the order of their cells, then of their scores.
+    """Cases that are alike, and how many: what a table holds, and whatever is asked of it.
+
+    A row is of one cell and one score. Where more is known of its cases there is a row for each
+    combination: of a cluster, and of when cases came, when they went, and why. Times are steps of a
+    fixed grid. Clusters and strata are keys made of their labels, the same in every table.
 
     Attributes
     ----------
@@ -57,6 +69,12 @@ class Rows(NamedTuple):
         Part of the grid; -1 while the score is exact.
     position : ndarray of shape (rows,)
         On the grid, sum over the cases of the position in the part, in 2**-20 of its width.
+    squares, square_hits : ndarray of shape (rows,), optional
+        Sums of the squared weights of the cases, and of the events; those of the weights where
+        every case counts once.
+    cluster, stratum : ndarray of shape (rows,), optional
+    entry, exit, kind : ndarray of int of shape (rows,), optional
+        As in `bayescal.data.times.FollowUp`.
     """
 
     score: Floats
@@ -65,27 +83,61 @@ class Rows(NamedTuple):
     cell: Cells = np.empty(0, np.int32)
     grid: Grid = np.empty(0, np.int16)
     position: Floats = np.empty(0)
+    squares: Floats | None = None
+    square_hits: Floats | None = None
+    cluster: Keys | None = None
+    stratum: Keys | None = None
+    entry: Index | None = None
+    exit: Index | None = None
+    kind: NDArray[np.int8] | None = None
 
     @classmethod
-    def exact(cls, score: Floats, trials: Floats, hits: Floats, cell: Any = 0) -> Rows:
+    def exact(cls, score: Floats, trials: Floats, hits: Floats, cell: Any = 0, **more: Any) -> Rows:
         """Rows of scores as they are, which may repeat."""
         cells = np.full(score.size, cell, np.int32)
         none = np.full(score.size, -1, np.int16)
-        return cls(score + 0.0, trials, hits, cells, none, np.zeros(score.size))  # no -0.0
+        return cls(score + 0.0, trials, hits, cells, none, np.zeros(score.size), **more)  # no -0.0
 
     @property
     def is_exact(self) -> bool:
         """Whether no row is a part of the grid."""
         return not (self.grid >= 0).any()
 
+    @property
+    def square_sums(self) -> tuple[Floats, Floats]:
+        """Squared weights of the cases and of the events, where none are kept those of one each."""
+        trials = self.trials if self.squares is None else self.squares
+        return trials, self.hits if self.square_hits is None else self.square_hits
+
     @classmethod
-    def joined(cls, parts: list[Rows]) -> Rows:
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
         """The rows of several tables, one after the other."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        parts = list(parts)
+        for at, name in enumerate(SQUARES):
+            if any(getattr(part, name) is not None for part in parts):
+                parts = [_with(part, {name: part.square_sums[at]}) for part in parts]
+        columns: list[Any] = [
+            None if each[0] is None else np.concatenate(each) for each in zip(*parts, strict=True)
+        ]
+        return cls(*columns)
 
     def of(self, some: Any) -> Rows:
         """Some of the rows."""
-        return Rows(*(column[some] for column in self))
+        columns: list[Any] = [None if column is None else column[some] for column in self]
+        return Rows(*columns)
+
+    def without(self, names: Sequence[str]) -> Rows:
+        """The same without some of the columns that need not be there."""
+        return _with(self, dict.fromkeys(names))
+
+    def divided(self, m: int) -> Rows:
+        """The same, where each case counts 1/m."""
+        sums = {name: getattr(self, name) for name in SUMS}
+        return _with(self, {name: each / m for name, each in sums.items() if each is not None})
+
+
+def _with(rows: Rows, columns: dict[str, Any]) -> Rows:
+    return rows._replace(**columns)
 
 
 def numbered(key: NDArray[Any]) -> tuple[NDArray[Any], Index]:
@@ -121,15 +173,21 @@ def add_up(row: NDArray[Any], values: NDArray[Any], size: int = 0) -> Floats:
     return total
 
 
-def summed(rows: Rows) -> tuple[Rows, Index]:
+def summed(rows: Rows, alike: Sequence[str] = TOLD) -> tuple[Rows, Index]:
     """Rows of which each cell has every score once, exact or on the grid.
 
     Sums of counts and of their positions are whole numbers below 2**53, so that no order of the
     rows changes them; sums of other weights depend on it in their last bits.
 
+    Parameters
+    ----------
+    alike : sequence of str
+        Columns beside the score in which the cases of a row are alike; others are forgotten.
+
     Returns
     -------
     rows : Rows
+        By cell, score, and these columns.
     at : ndarray of int
         The row there of each row given.
     """
@@ -150,19 +208,42 @@ def summed(rows: Rows) -> tuple[Rows, Index]:
         level[new], within = locate(rows.score[new])
         position[new] = within * rows.trials[new]
     width = GRID if on_grid.all() else max(GRID, scores.size)  # few keys are counted, not sorted
-    keys, at = numbered(rows.cell.astype(np.intp) * width + level)
-    trials, hits, position = (
-        add_up(at, values, keys.size) for values in (rows.trials, rows.hits, position)
-    )
-    cell, level = np.divmod(keys, width)
+    told = {name: getattr(rows, name) for name in alike if getattr(rows, name) is not None}
+    first, at = numbered_by(rows.cell.astype(np.intp) * width + level, cells * width, told)
+    rows = rows.without([name for name in TOLD if name not in told])._replace(position=position)
+    sums = {name: getattr(rows, name) for name in SUMS if getattr(rows, name) is not None}
+    sums = {name: add_up(at, values, first.size) for name, values in sums.items()}
+    told = {name: values[first] for name, values in told.items()}
+    cell, level = rows.cell[first], level[first]
     gridded = on_grid[cell]
-    score = np.empty(keys.size)
+    score = np.empty(first.size)
     score[~gridded] = scores[level[~gridded]]
-    on = level[gridded]
-    share = position[gridded] / (trials[gridded] * CELL_PARTS)
-    score[gridded] = _LOWER[on] + _WIDTH[on] * share
+    position, trials = sums["position"][gridded], sums["trials"][gridded]
+    score[gridded] = mean_score(level[gridded], position, trials)
     grid = np.where(gridded, level, -1).astype(np.int16)
-    return Rows(score, trials, hits, cell.astype(np.int32), grid, position), at
+    return Rows(score=score, cell=cell, grid=grid, **sums, **told), at
+
+
+def numbered_by(key: Index, size: int, more: dict[str, NDArray[Any]]) -> tuple[Index, Index]:
+    """Number what is alike in a key below `size` and in more columns, in order of all of them.
+
+    Returns
+    -------
+    first : ndarray of int
+        Where one of each is.
+    at : ndarray of int
+        The number of each.
+    """
+    for column in more.values():
+        values, code = numbered(column)
+        if size * values.size > LARGEST_KEY:
+            few, key = numbered(key)
+            size = few.size
+        key, size = key * values.size + code, size * values.size
+    distinct, at = numbered(key)
+    first = np.empty(distinct.size, np.intp)
+    first[at] = np.arange(at.size)  # the last of those alike, which all are the same
+    return first, at
 
 
 def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Rows:
@@ -182,6 +263,11 @@ def locate(score: Floats) -> tuple[Index, Floats]:
     position *= CELL_PARTS / _WIDTH.take(part)
     np.clip(position, 0, CELL_PARTS, out=position)
     return part, np.rint(position, out=position)
+
+
+def mean_score(part: NDArray[Any], position: Floats, trials: Floats) -> Floats:
+    """The mean score of so many cases in each of some parts of the grid."""
+    return np.asarray(_LOWER[part] + _WIDTH[part] * (position / (trials * CELL_PARTS)))
 
 
 def _part_of(score: Floats) -> Index:

@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.arrays import Floats
 from bayescal.core.checksum import checksum
 from bayescal.core.errors import InputError, check_type
 from bayescal.core.files import as_path, existing_file, replacing
 from bayescal.core.text import exact, shortened
 from bayescal.data.cases import as_floats, as_scores, check_same_length
-from bayescal.data.clusters import Members
 from bayescal.data.contents import Contents
 from bayescal.data.roles import Structure, labels_of, ordered_cells
-from bayescal.data.rows import Rows, add_up
-from bayescal.data.times import FOLLOWED_COLUMNS, FollowUp
+from bayescal.data.rows import SQUARES, SUMS, TOLD, Rows, mean_score
+from bayescal.data.times import FOLLOWED_COLUMNS, KINDS, TIME_STEPS
 
 if TYPE_CHECKING:
     import xarray as xr
 
 FORMAT = "bayescal table"
-VERSION = 2
+VERSION = 3
 """Of what is written; a file of a later version is refused."""
 COUNT_ROUNDING = 1e-9
 KEPT_BITS = 20
 """Of a number that depends on sums of weights, whose last bits differ with the order of cases."""
 UNKNOWN = "unknown_"
 """What the variables of cases without an outcome begin with."""
+CASE = "case_"
+"""What those begin with that are of cases of which more is known than their row."""
 
 
 def to_dataset(contents: Contents) -> xr.Dataset:
@@ -51,16 +51,14 @@ def to_dataset(contents: Contents) -> xr.Dataset:
     for before, each in (("", contents), (UNKNOWN, contents.unknown)):
         if each is not None and each.structure.levels:
             attributes[f"{before}roles"] = each.structure.to_json()
-    if contents.members is not None:
-        variables |= contents.members.to_variables()
-    if contents.follow_up is not None:
-        variables |= contents.follow_up.to_variables()
-    size = contents.rows.score.size
+    if contents.horizon is not None:
+        variables["horizon"] = (), contents.horizon
+    size = contents.by_score[0].score.size
     return xr.Dataset(variables, {"row": np.arange(size)}, attributes)
 
 
 def _variables(contents: Contents, dim: str) -> dict[str, Any]:
-    rows, cells = contents.rows, len(contents.cells)
+    (rows, row_of_case), cases = contents.by_score, contents.cases
     variables: dict[str, Any] = {
         name: (dim, getattr(rows, name)) for name in ("score", "trials", "hits")
     }
@@ -69,10 +67,12 @@ def _variables(contents: Contents, dim: str) -> dict[str, Any]:
         variables["group"] = (dim, labels[rows.cell])
     if (rows.grid >= 0).any():
         variables |= {"cell": (dim, rows.grid), "position": (dim, rows.position)}
-    if not np.array_equal(contents.squares, add_up(rows.cell, rows.trials, cells)):
-        of = dim.replace("row", "table")
-        variables["square_terms"] = ((of, "square_term"), contents.squares[:, None])
-    return variables
+    if rows is cases:
+        more = {name: (dim, getattr(rows, name)) for name in SQUARES}
+    else:
+        more = {f"{CASE}{name}": ("case", getattr(cases, name)) for name in (*SUMS, *TOLD)}
+        more[f"{CASE}row"] = ("case", row_of_case)
+    return variables | {name: each for name, each in more.items() if each[1] is not None}
 
 
 def from_dataset(dataset: xr.Dataset) -> Contents:
@@ -83,14 +83,11 @@ def from_dataset(dataset: xr.Dataset) -> Contents:
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
         raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
-    contents = _stored(dataset, "")
     unknown = _stored(dataset, UNKNOWN) if f"{UNKNOWN}score" in dataset else None
-    size = contents.rows.score.size
     return replace(
-        contents,
+        _stored(dataset, ""),
         weight_type=dataset.attrs.get("weight_type"),
-        members=Members.of_dataset(dataset, size),
-        follow_up=FollowUp.of_dataset(dataset, size),
+        horizon=float(dataset["horizon"]) if "horizon" in dataset else None,
         unknown=unknown,
     )
 
@@ -115,7 +112,30 @@ def _stored(dataset: xr.Dataset, before: str) -> Contents:
     grid = columns.get("cell", np.full(score.size, -1)).astype(np.int16)
     position = columns.get("position", np.zeros(score.size))
     rows = Rows(score, trials, hits, to[code].astype(np.int32), grid, position)
-    return Contents(structure, cells, rows, _stored_squares(dataset, rows, len(cells), before))
+    if f"{CASE}row" in columns:
+        return Contents(structure, cells, _stored_cases(rows, columns))
+    squares: dict[str, Any] = {name: columns.get(name) for name in SQUARES}
+    return Contents(structure, cells, rows._replace(**squares))
+
+
+def _stored_cases(rows: Rows, columns: dict[str, NDArray[Any]]) -> Rows:
+    """Cases of which more is known than their row."""
+    named: dict[str, Any] = {name: columns.get(f"{CASE}{name}") for name in (*SUMS, *TOLD)}
+    row, kind = columns[f"{CASE}row"], named["kind"]
+    sound = bool(row.min() >= 0 and row.max() < rows.score.size)
+    sound &= all(bool(np.isfinite(each).all()) for each in named.values() if each is not None)
+    if kind is not None:
+        entry, exit_ = named["entry"], named["exit"]
+        sound &= bool(np.isin(kind, KINDS).all() and (entry <= exit_).all() and entry.min() >= 0)
+        sound &= bool(exit_.max() <= TIME_STEPS and (named["trials"] > 0).all())
+    if not sound:
+        raise InputError(
+            "the clusters or times are not those of the table: it was edited or damaged. Load the "
+            "file as it was written, or make the table again."
+        )
+    cases = rows.of(row)._replace(**named)
+    own = mean_score(cases.grid, cases.position, cases.trials)
+    return cases._replace(score=np.where(cases.grid < 0, cases.score, own))
 
 
 @contextmanager
@@ -220,15 +240,6 @@ def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> St
             "or damaged. Make the table again from the data."
         ) from None
     return structure
-
-
-def _stored_squares(dataset: xr.Dataset, rows: Rows, cells: int, before: str) -> Floats:
-    """Squared weights of each group, summed; without any, its cases."""
-    cases = add_up(rows.cell, rows.trials, cells)
-    if f"{before}square_terms" not in dataset:
-        return cases
-    terms = dataset[f"{before}square_terms"].to_numpy()[:, 0]
-    return np.where(np.isnan(terms), cases, terms)
 
 
 def fingerprint(data: Any) -> str:

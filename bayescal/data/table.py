@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -15,18 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import (
     CaseError,
-    GroupWarning,
     InputError,
     as_items,
     check_callable,
     check_choice,
     check_type,
-    warn,
 )
 from bayescal.core.text import cases_and_events, count, shortened
 from bayescal.core.versions import needed
 from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases, is_matrix
-from bayescal.data.clusters import Clusters, Members
+from bayescal.data.clusters import Clusters, clusters_of, too_few
 from bayescal.data.columns import ColumnRoles, Columns, WeightType, spelt_out
 from bayescal.data.contents import (
     Contents,
@@ -36,13 +34,11 @@ from bayescal.data.contents import (
     contents_of_counts,
     forgotten,
     of_group,
-    regrouped,
     selected,
-    split,
     stacked,
+    within,
 )
-from bayescal.data.frames import columns_of, groups_unnamed
-from bayescal.data.guesses import may_be_sites
+from bayescal.data.frames import columns_of, note_groups
 from bayescal.data.matrices import (
     MODES,
     ClassMode,
@@ -50,22 +46,21 @@ from bayescal.data.matrices import (
     as_imputed_outcomes,
     binary_cases,
     check_alike,
-    contents_of_classes,
     risk_at,
 )
 from bayescal.data.roles import (
+    DEPENDENCE,
     IMPUTATION,
     LONGEST_FIT,
     MOST_COMBINATIONS,
     LabelRoles,
     Periods,
     Roles,
-    Structure,
     as_roles,
 )
-from bayescal.data.rows import LIMIT, Edges, Rows, add_up, edges_of, row_of, share_reaching
+from bayescal.data.rows import LIMIT, TOLD, Edges, Rows, add_up, edges_of, row_of, share_reaching
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
-from bayescal.data.times import FollowUp, Survival, refuse_horizon
+from bayescal.data.times import FollowUp, Survival, refuse_horizon, timed
 from bayescal.data.weights import kish
 
 if TYPE_CHECKING:
@@ -166,10 +161,8 @@ class CalibrationData:
     """
 
     _contents: Contents
-    _imputations: tuple[Self, ...] = ()
-    _labels: tuple[str, ...] = ()
     _is_observed: bool = True
-    _arrays: tuple[Any, ...] = ()
+    _arrays: tuple[tuple[Any, ...], ...] = ()
     """What `_known_cases` reads: outcomes, scores, weights, label of the event and imputations."""
 
     @spelt_out(LabelRoles)
@@ -185,28 +178,25 @@ class CalibrationData:
         mode: ClassMode | None = None,
         **roles: Unpack[LabelRoles],
     ) -> None:
-        imputation = roles.get("imputation")
-        several = y_prob is None or is_matrix(imputation)
-        known = as_roles(**roles | ({"imputation": None} if several else {}))
+        matrix, is_timed = roles.get("imputation"), isinstance(y_true, Survival)
+        if y_prob is None or is_matrix(matrix):
+            roles = roles | {"imputation": None}
+        else:
+            matrix = None
+        given = (y_true, y_prob, sample_weight, as_roles(**roles))
         options = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
-        if several and imputation is not None:
-            table = self._of_matrix(y_true, y_prob, sample_weight, known, imputation, options)
-        elif is_matrix(y_prob) and not isinstance(y_true, Survival):
+        of_classes = matrix is None and not is_timed and is_matrix(y_prob)
+        if matrix is None and not of_classes:
+            _refuse_mode(mode)
+        if of_classes:
             refuse_horizon(horizon)
             _check_classes(y_prob, mode, pos_label)
-            given = (y_true, y_prob, mode or "top-label", None, sample_weight, known)
-            contents = contents_of_classes(*given, weight_type=weight_type, name="y_prob")
-            table = self._new(contents)
-            if table.is_large and not table.levels:
-                of_label = (y_true, y_prob, "top-label", None, sample_weight, "y_prob")
-                table._arrays = (*binary_cases(*of_label)[:3], None, None)
+            table = self._of_classes(*given, mode or "top-label", options)
+        elif matrix is not None or (not is_timed and is_matrix(y_true)):
+            table = self._of_imputed(*given, matrix, options)
         else:
-            _refuse_mode(mode)
-            if isinstance(y_true, Survival):
-                y_prob = risk_at(y_prob, horizon)
-            is_imputed = not isinstance(y_true, Survival) and is_matrix(y_true)
-            made = self._of_outcomes if is_imputed else self._of_cases
-            table = made(y_true, y_prob, sample_weight, known, options)
+            risk = risk_at(y_prob, horizon) if is_timed else y_prob
+            table = self._of_cases(y_true, risk, *given[2:], options)
         self.__dict__.update(table.__dict__)
 
     @classmethod
@@ -215,13 +205,31 @@ class CalibrationData:
     ) -> Self:
         """The table of cases with one score and one outcome each."""
         table = cls._new(contents_of(y_true, y_prob, sample_weight, roles, **options))
-        if table.is_large and table.follow_up is None:
-            given = (y_true, y_prob, sample_weight, options["pos_label"])
-            table._arrays = (*given, roles.columns.get(IMPUTATION))
+        if table.is_large and table._contents.horizon is None:
+            given = (y_true, y_prob, sample_weight, options.get("pos_label"))
+            table._arrays = ((*given, roles.columns.get(IMPUTATION)),)
         return table
 
     @classmethod
-    def _of_matrix(
+    def _of_classes(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        sample_weight: Any,
+        roles: Roles,
+        mode: str,
+        options: dict[str, Any],
+        classes: Any = None,
+        name: str = "y_prob",
+    ) -> Self:
+        """The table of cases of several classes."""
+        cases, roles = binary_cases(y_true, y_prob, mode, classes, sample_weight, roles, name)
+        if mode == "class-wise":
+            return cls._new(contents_of(*cases, roles, **options))
+        return cls._of_cases(*cases, roles, options)
+
+    @classmethod
+    def _of_imputed(
         cls,
         y_true: Any,
         y_prob: Any,
@@ -230,72 +238,69 @@ class CalibrationData:
         matrix: Any,
         options: dict[str, Any],
     ) -> Self:
-        """The table of several imputations of the scores, one a row of a matrix."""
-        if not isinstance(y_true, Survival) and is_matrix(y_true):
+        """The table of several imputations of the scores, a matrix, or of the outcomes."""
+        is_timed = isinstance(y_true, Survival)
+        of_outcomes = not is_timed and is_matrix(y_true)
+        if of_outcomes and (matrix is not None or IMPUTATION in roles.columns):
             raise InputError(OUTCOMES_IMPUTED)
-        if y_prob is not None:
+        if matrix is not None and y_prob is not None:
             raise InputError(
                 "imputation was given beside y_prob, and is a matrix of scores. Pass one of them: "
                 "y_prob for one score a case, imputation for several."
             )
-        is_timed = isinstance(y_true, Survival)
-        (known, weight, matrix), roles = roles.aligned(
+        (known, y_prob, weight, matrix), roles = roles.aligned(
             y_true=y_true.time if is_timed else y_true,
+            y_prob=y_prob,
             sample_weight=sample_weight,
             imputation=matrix,
-            across={"imputation"},
+            across={"y_true" if of_outcomes else "imputation"},
         )
-        outcome, rows = y_true if is_timed else known, as_imputations(matrix, known)
-        tables = [cls._of_cases(outcome, row, weight, roles, options) for row in rows]
-        return cls.from_imputations(tables)
+        if of_outcomes:
+            each = [(row, y_prob) for row in as_imputed_outcomes(known, y_prob)]
+        else:
+            outcome = y_true if is_timed else known
+            each = [(outcome, row) for row in as_imputations(matrix, known)]
+        return cls.from_imputations([cls._of_cases(*one, weight, roles, options) for one in each])
 
     @classmethod
-    def _of_outcomes(
-        cls, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, options: dict[str, Any]
-    ) -> Self:
-        """The table of several imputations of the outcomes, one a row of a matrix."""
-        if IMPUTATION in roles.columns:
-            raise InputError(OUTCOMES_IMPUTED)
-        (y_true, y_prob, weight), roles = roles.aligned(
-            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
-        )
-        rows = as_imputed_outcomes(y_true, y_prob)
-        tables = [cls._of_cases(row, y_prob, weight, roles, options) for row in rows]
-        return cls.from_imputations(tables)
-
-    @classmethod
-    def _new(cls, contents: Contents) -> Self:
-        """A table; of several imputations, the table of each, and all stacked to one."""
+    def _new(cls, contents: Contents, *, is_observed: bool = True) -> Self:
+        """A table; of several imputations it is checked that they have the same cases."""
         table = cls.__new__(cls)
-        if not contents.rows.score.size and contents.unknown is not None:
-            contents, table._is_observed = contents.unknown, False
+        if not contents.cases.score.size and contents.unknown is not None:
+            contents, is_observed = contents.unknown, False
         structure = contents.structure
         if structure.levels and contents.cells:
-            structure = structure.among(contents.cells)
-            contents = replace(contents, structure=structure)
-        if IMPUTATION in structure.levels:
-            parts = [cls._new(each) for each in split(contents)]
-            return cls._of_imputations(structure.levels[IMPUTATION], parts)
-        table._contents = contents
+            contents = replace(contents, structure=structure.among(contents.cells))
+        table._contents, table._is_observed = contents, is_observed
+        if table._labels:
+            cases, squares, _ = table._sums
+            check_alike(table._labels, cases, kish(cases, squares) if table.is_pseudo else cases)
         return table
 
-    @classmethod
-    def _of_imputations(cls, labels: Sequence[str], parts: Sequence[Self]) -> Self:
-        check_alike(labels, parts)
-        table = cls.__new__(cls)
-        table._contents = stacked([part._contents for part in parts])
-        table._imputations, table._labels = tuple(parts), tuple(labels)
-        table._is_observed = parts[0]._is_observed
-        return table
+    def _changed(self, contents: Contents) -> Self:
+        """A table of other contents, which has outcomes if this one has."""
+        return self._new(contents, is_observed=self._is_observed)
 
-    def _each(self, change: Callable[[Contents], Contents]) -> Self:
-        """The table whose contents, of each imputation if there are several, are changed."""
-        if self._imputations:
-            parts = [part._each(change) for part in self._imputations]
-            return self._of_imputations(self._labels, parts)
-        table = self._new(change(self._contents))
-        table._is_observed = self._is_observed
-        return table
+    @property
+    def _labels(self) -> tuple[str, ...]:
+        """The labels of the imputations."""
+        return self._contents.structure.levels.get(IMPUTATION, ())
+
+    @cached_property
+    def _sums(self) -> NDArray[np.float64]:
+        """Sums of the weights, of their squares and of the events, of shape (3, imputations)."""
+        cases, labels = self._contents.cases, self._labels
+        values = (cases.trials, cases.square_sums[0], cases.hits)
+        if not labels:
+            return np.stack([each.sum(keepdims=True) for each in values])
+        number = {label: at for at, label in enumerate(labels)}
+        of = np.array([number[cell[0]] for cell in self._contents.cells])[cases.cell]
+        return np.stack([add_up(of, each, len(labels)) for each in values])
+
+    @cached_property
+    def _shown(self) -> Contents:
+        """What the table shows: of several imputations, the rows of all stacked to one."""
+        return stacked(self._contents) if self._labels else self._contents
 
     @classmethod
     def from_chunks(
@@ -447,7 +452,11 @@ class CalibrationData:
                 f"labels has {len(named)} names and tables has {len(each)} tables. Give each "
                 "imputation a name, or leave labels= out."
             )
-        return cls._of_imputations([str(name) for name in named], each)
+        names = [str(name) for name in named]
+        parts = [within(part._contents, name) for part, name in zip(each, names, strict=True)]
+        table = cls._new(added(parts), is_observed=each[0].has_outcomes)
+        table._arrays = tuple(arrays for part in each for arrays in part._arrays)
+        return table
 
     @classmethod
     @spelt_out(LabelRoles)
@@ -502,8 +511,8 @@ class CalibrationData:
         >>> bc.CalibrationData.from_multiclass([0, 1], proba)
         CalibrationData(2 cases, 1 event, 2 rows)
         """
-        given = (y_true, y_proba, mode, classes, sample_weight, as_roles(**roles))
-        return cls._new(contents_of_classes(*given, weight_type=weight_type))
+        given = (y_true, y_proba, sample_weight, as_roles(**roles), mode)
+        return cls._of_classes(*given, {"weight_type": weight_type}, classes, "y_proba")
 
     @classmethod
     @spelt_out(ColumnRoles)
@@ -574,13 +583,10 @@ class CalibrationData:
         >>> bc.CalibrationData.from_frame(frame, outcome="died", prob="risk")
         CalibrationData(4 cases, 2 events, 2 rows)
         """
-        columns, ignored = Columns.given(**roles), tuple(as_items(ignore, "ignore"))
-        for at, name in enumerate(ignored):
-            cure = "Pass the names of columns, such as ['hospital']."
-            check_type(name, str, f"ignore[{at}]", cure)
+        columns = Columns.given(**roles)
         told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
         table = cls._of_frame(frame, columns, told)
-        note_groups(groups_unnamed(frame, columns, ignored))
+        note_groups(frame, columns, ignore)
         return table
 
     @classmethod
@@ -669,62 +675,44 @@ class CalibrationData:
         cls, frame: Any, columns: Columns, told: dict[str, Any], number: str | None = None
     ) -> Self:
         """The table of a frame, of which one column may be of how many cases a row is."""
-        reader = Reader(**told)
         try:
-            reader.add(columns_of(frame, columns), "frame")
+            return cls(**timed(columns_of(frame, columns)), **told)
         except CaseError as error:
             if number is None or error.row is None:
                 raise error.changed(argument=columns.called(error.argument)) from None
             rows = int(frame[number].iloc[error.row])
             where = f"{count(rows, 'row')} of frame"
             raise InputError(error.worded(columns.called, lambda row: where)) from None
-        return cls._new(reader.finished())
-
-    @property
-    def _structure(self) -> Structure:
-        """The roles that make groups, the imputation among them."""
-        within = self._contents.structure
-        if not self._imputations:
-            return within
-        return Structure({IMPUTATION: self._labels} | within.levels, within.periods)
-
-    @property
-    def _any(self) -> Self:
-        """The table of one imputation, or the table itself: they have the same cases."""
-        return (self._imputations or (self,))[0]
 
     @property
     def roles(self) -> tuple[str, ...]:
         """Names of the roles that the cases have: imputation, site, period, subgroups, cluster."""
-        return (*self._structure.levels, *self._dependence)
+        return (*self.levels, *self._dependence)
 
     @property
     def _dependence(self) -> tuple[str, ...]:
-        members = self._any.members
-        if members is None:
-            return ()
-        return ("cluster",) if members.layer is None else ("cluster", "stratum")
+        cases = self._contents.cases
+        return tuple(role for role in DEPENDENCE if getattr(cases, role) is not None)
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of each role that makes groups, in order; of periods, in order of time."""
-        return dict(self._structure.levels)
+        return dict(self._contents.structure.levels)
 
     @property
     def subgroups(self) -> tuple[str, ...]:
         """Names of the columns of subgroups."""
-        return self._structure.subgroups
+        return self._contents.structure.subgroups
 
     @property
     def periods(self) -> Periods | None:
         """The periods in order of time, and the time between them; None without any."""
-        return self._structure.periods
+        return self._contents.structure.periods
 
     @property
     def cells(self) -> tuple[dict[str, str], ...]:
         """The level of each role but the imputation of each group, in the order of `groups`."""
-        structure = self._contents.structure
-        return tuple(structure.named(cell) for cell in self._contents.cells)
+        return tuple(map(self._shown.structure.named, self._shown.cells))
 
     @cached_property
     def clusters(self) -> Clusters | None:
@@ -732,28 +720,32 @@ class CalibrationData:
 
         Those of several imputations are in each of `imputations`. One cluster alone is refused.
         """
-        if self.members is None:
-            return None
-        return self.members.clusters(self.weight_scale, sampling=self.is_pseudo)
+        return self._clusters_in(lambda contents: contents.by_score[1])
 
     @cached_property
     def followed_clusters(self) -> Clusters | None:
         """The same clusters of times to an event, by the entries of `follow_up`."""
-        members, followed = self.members, self.follow_up
-        if members is None or followed is None or followed.members is None:
+        if self._contents.horizon is None:
             return None
-        by_entry = followed.members.with_strata_of(members)
-        return by_entry.clusters(self.weight_scale, sampling=self.is_pseudo)
+        return self._clusters_in(lambda contents: contents.followed[1])
+
+    def _clusters_in(self, places: Callable[[Contents], NDArray[np.intp]]) -> Clusters | None:
+        """The clusters by the places that each of the cases is in."""
+        contents = self._shown
+        if contents.cases.cluster is None:
+            return None
+        row, is_pseudo = places(contents), self.is_pseudo
+        return clusters_of(contents.cases, row, self.weight_scale, sampling=is_pseudo)
 
     @property
-    def members(self) -> Members | None:
-        """The clusters by what is known of them in every table; None without any."""
-        return self._contents.members
+    def cases(self) -> tuple[Rows, NDArray[np.intp]]:
+        """Cases that are alike in all that is known of them; and the row that they are in."""
+        return self._shown.cases, self._shown.by_score[1]
 
     @property
     def follow_up(self) -> FollowUp | None:
         """How long the cases were followed, of times to an event; None of plain outcomes."""
-        return self._contents.follow_up
+        return None if self._contents.horizon is None else self._shown.followed[0]
 
     def independent(self) -> Self:
         """The table itself, refused if its cases come in clusters or strata."""
@@ -770,8 +762,8 @@ class CalibrationData:
         Of a part of a table: one cluster is then no cluster, and strata are one, if one of them
         has a single cluster.
         """
-        members = self.members
-        return self.without(members.too_few) if members is not None and members.too_few else self
+        gone = too_few(self._contents.cases)
+        return self.without(gone) if gone else self
 
     def without(self, roles: str | Sequence[str]) -> Self:
         """The same cases with some roles forgotten.
@@ -796,15 +788,16 @@ class CalibrationData:
                 "imputation cannot be forgotten: each case is in the table once an imputation. "
                 "Take one of data.imputations."
             )
-        return self._each(lambda contents: forgotten(contents, named))
+        return self._changed(forgotten(self._contents, named))
 
-    @property
+    @cached_property
     def imputations(self) -> tuple[Self, ...]:
         """The table of each imputation; empty where nothing was imputed.
 
         The rows here are those of all imputations, where each case counts 1/m in each.
         """
-        return self._imputations
+        each = [selected(self._contents, {IMPUTATION: label}) for label in self._labels]
+        return tuple(map(self._changed, each))
 
     @property
     def has_imputed_outcomes(self) -> bool:
@@ -812,13 +805,8 @@ class CalibrationData:
 
         `events` is then their mean.
         """
-        each = [part._hits for part in self._imputations]
-        return bool(each) and not np.allclose(each, each[0], 1e-9, 0)
-
-    @property
-    def _hits(self) -> float:
-        """Events of one imputation."""
-        return float(self.rows.hits.sum())
+        events = self._sums[2]
+        return not np.allclose(events, events[0], 1e-9, 0)
 
     @property
     def has_outcomes(self) -> bool:
@@ -834,10 +822,7 @@ class CalibrationData:
         """
         if not self.has_outcomes:
             return self
-        table = self._each(_without_hits)
-        for each in (table, *table._imputations):
-            each._is_observed = False
-        return table
+        return self._new(_without_hits(self._contents), is_observed=False)
 
     @property
     def unknown(self) -> Self | None:
@@ -845,12 +830,10 @@ class CalibrationData:
 
         All else here is of the cases whose outcome is known.
         """
-        contents = self._any._contents.unknown
-        if contents is None:
-            return None
-        table = self._new(contents)
-        table._is_observed = False
-        return table
+        if self._labels:
+            return self.imputations[0].unknown
+        contents = self._contents.unknown
+        return None if contents is None else self._new(contents, is_observed=False)
 
     def scores_alone(self) -> Self:
         """The scores without roles, for curves to be seen on; its outcomes stand for none.
@@ -860,9 +843,9 @@ class CalibrationData:
         InputError
             If there are several imputations.
         """
-        if self._imputations:
+        if self._labels:
             raise InputError(
-                f"scores is a table of {len(self._imputations)} imputations. Pass the scores of "
+                f"scores is a table of {len(self._labels)} imputations. Pass the scores of "
                 "one: data.imputations[0]."
             )
         table = _without_hits(self._contents)
@@ -886,7 +869,7 @@ class CalibrationData:
                 "this table has no outcomes: it holds scores alone, of cases that were not "
                 "observed. Pass outcomes with the scores, as (y_true, y_prob)."
             )
-        if self.follow_up is not None and not takes_times:
+        if self._contents.horizon is not None and not takes_times:
             raise InputError(
                 "this table has times to an event, and cases that left before the horizon: this is "
                 "of outcomes that are known. Times are taken by bayescal.fit, compare, assess, "
@@ -897,7 +880,7 @@ class CalibrationData:
     @property
     def rows(self) -> Rows:
         """The rows of all groups, one after the other: scores, cases, events, and the group."""
-        return self._contents.rows
+        return self._shown.by_score[0]
 
     @property
     def score(self) -> Floats:
@@ -927,13 +910,13 @@ class CalibrationData:
     @cached_property
     def _position(self) -> dict[str, int]:
         """The position of each group, by its name."""
-        structure, cells = self._contents.structure, self._contents.cells
+        structure, cells = self._shown.structure, self._shown.cells
         return {str(structure.label(cell)): at for at, cell in enumerate(cells) if cell}
 
     @property
     def n(self) -> float:
         """Cases in the table: the sum of the weights."""
-        return float(self._any.rows.trials.sum())
+        return float(self._sums[0].mean())
 
     @property
     def events(self) -> float:
@@ -942,8 +925,7 @@ class CalibrationData:
         Of outcomes that were imputed it is the mean over the imputations.
         """
         self.complete(takes_times=True)
-        parts = self._imputations if self.has_imputed_outcomes else (self._any,)
-        return sum(part._hits for part in parts) / len(parts)
+        return float(self._sums[2].mean())
 
     @property
     def is_large(self) -> bool:
@@ -956,19 +938,16 @@ class CalibrationData:
         Only a table that was just made from arrays has them, and only where rows on the grid keep
         less: they are neither stored nor pickled. Else there are none.
         """
-        if not self._arrays:
-            parts = [part._known_cases() for part in self._imputations]
-            return tuple(cases for part in parts for cases in part)
-        *given, label, imputation = self._arrays
-        cases = check_cases(*given, pos_label=label)
-        if imputation is None:
-            return (cases.known(),)
-        outcome, score, weight = cases
-        of = [np.asarray(imputation).astype(str) == one for one in self._labels]
-        return tuple(
-            CheckedCases(outcome[at], score[at], None if weight is None else weight[at]).known()
-            for at in of
-        )
+        found: list[CheckedCases] = []
+        for *given, label, imputation in self._arrays:
+            outcome, score, weight = cases = check_cases(*given, pos_label=label)
+            of: list[Any] = [slice(None)]
+            if imputation is not None:
+                of = [np.asarray(imputation).astype(str) == one for one in self._labels]
+            for at in of:
+                own = None if weight is None else weight[at]
+                found.append(cases._replace(outcome=outcome[at], score=score[at], weight=own))
+        return tuple(cases.known() for cases in found)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the table, without the arrays it was made from."""
@@ -1008,7 +987,8 @@ class CalibrationData:
     @property
     def weight_scale(self) -> float:
         """Factor that turns weights into effective cases: 1, or Kish's for sampling weights."""
-        return self.sampling_size / self.n if self.is_pseudo else 1.0
+        is_scaled = self.is_pseudo and not self._contents.is_effective
+        return self.sampling_size / self.n if is_scaled else 1.0
 
     @property
     def effective_size(self) -> float:
@@ -1031,16 +1011,12 @@ class CalibrationData:
 
     def of_effective_cases(self) -> Self:
         """The same table, whose sampling weights are numbers of effective cases already."""
-        if not self.is_pseudo:
-            return self
-        rows, cells = self.rows, len(self._contents.cells)
-        squares = add_up(rows.cell, rows.trials, cells)
-        return self._each(lambda contents: replace(contents, squares=squares))
+        return self._changed(replace(self._contents, is_effective=True)) if self.is_pseudo else self
 
     @property
     def sampling_size(self) -> float:
         """Kish's effective size of the weights, were they sampling weights."""
-        return kish(self.n, float(self._any._contents.squares.sum()))
+        return float(kish(self._sums[0].mean(), self._sums[1].mean()))
 
     def to_xarray(self) -> xr.Dataset:
         """The table as an xarray.Dataset with dimension `row`.
@@ -1049,10 +1025,7 @@ class CalibrationData:
         -------
         xarray.Dataset
         """
-        contents = self._contents
-        if self._imputations:
-            contents = stacked([part._contents for part in self._imputations], self._labels)
-        dataset = to_dataset(contents)
+        dataset = to_dataset(self._contents)
         return dataset if self.has_outcomes else dataset.assign_attrs(outcomes="unknown")
 
     @classmethod
@@ -1176,22 +1149,15 @@ class CalibrationData:
             if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
             at = self._position[group]
-            cell = self._contents.cells[at]
-
-            def own(one: Contents) -> Contents:
-                same = one.cells[at : at + 1] == (cell,)
-                return of_group(one, at if same else one.cells.index(cell))
-
-            return self._each(own)
+            if not self._labels:
+                return self._changed(of_group(self._contents, at))
+            levels = self._shown.structure.named(self._shown.cells[at])
         wanted = {
             role: check_choice(str(level), self.levels[role], role)
             for role, level in levels.items()
             if check_choice(role, tuple(self.levels), "role")
         }
-        label, table = wanted.pop(IMPUTATION, None), self
-        if label is not None:
-            table = self._imputations[self._labels.index(label)]
-        return table._each(partial(selected, levels=wanted)) if wanted else table
+        return self._changed(selected(self._contents, wanted))
 
     def one_group(self, *, takes_times: bool = False) -> CalibrationData:
         """The table itself, refused if it holds more than the cases of one curve.
@@ -1207,9 +1173,9 @@ class CalibrationData:
             If there are several groups or imputations, or no outcomes that are known.
         """
         self.complete(takes_times=takes_times)
-        if self._imputations:
+        if self._labels:
             raise InputError(
-                f"the table holds {len(self._imputations)} imputations of its cases, and this is "
+                f"the table holds {len(self._labels)} imputations of its cases, and this is "
                 "of one. Take each of data.imputations."
             )
         if len(self.groups) > 1:
@@ -1230,42 +1196,42 @@ class CalibrationData:
                 f"the table has {' and '.join(self.levels)}, and of_site makes a site of cases "
                 "without levels. Take data.pooled() first."
             )
-        structure = Structure({"site": (label,)})
-        return self._each(lambda one: regrouped([one], structure, lambda _: (label,)))
+        return self._changed(within(self._contents, label, "site"))
 
     def pooled(self) -> CalibrationData:
         """The same cases with site, period and subgroups forgotten."""
-        return self._each(lambda contents: forgotten(contents, list(contents.structure.levels)))
+        groups = [role for role in self.levels if role != IMPUTATION]
+        return self._changed(forgotten(self._contents, groups))
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
             return NotImplemented
         tables = (self, other)
         first, second = (each.complete(takes_times=True) for each in tables)
-        if not first._imputations and not second._imputations:
-            return self._new(added([first._contents, second._contents]))
-        one, two = (table.levels.get(IMPUTATION) for table in (first, second))
-        if one is None or one != two:
+        if first._labels != second._labels:
             raise InputError(
                 "the tables have different imputations. Add those of the same imputations."
             )
-        pairs = zip(first._imputations, second._imputations, strict=True)
-        return self._of_imputations(one, [one + two for one, two in pairs])
+        return self._new(added([first._contents, second._contents]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        same = ("groups", "_structure", "weight_type", "has_outcomes", "follow_up", "_imputations")
-        if any(getattr(self, name) != getattr(other, name) for name in (*same, "unknown")):
+        names = ("levels", "periods", "roles", "weight_type", "has_outcomes", "unknown")
+        if any(getattr(self, name) != getattr(other, name) for name in names):
             return False
-        mine, theirs = self.members, other.members
-        if (mine is None) != (theirs is None) or (mine is not None and not mine.equals(theirs)):
+        one, two = self._contents, other._contents
+        if one.cells != two.cells or one.horizon != two.horizon:
             return False
-        names = ("weight_scale", "score", "trials", *["hits"] * self.has_outcomes)
-        pairs = [(getattr(self, name), getattr(other, name)) for name in names]
+        known = [name for name in TOLD if getattr(one.cases, name) is not None]
+        sums = ["score", "trials", *["hits"] * self.has_outcomes]
+        pairs = [(getattr(one.cases, name), getattr(two.cases, name)) for name in (*known, *sums)]
+        if self.is_pseudo:
+            pairs += [(self.weight_scale, other.weight_scale)]
+            pairs += zip(one.cases.square_sums, two.cases.square_sums, strict=True) if known else ()
         return all(
-            np.shape(one) == np.shape(two) and np.allclose(one, two, SUMS_SAME, 0)
-            for one, two in pairs
+            np.shape(mine) == np.shape(theirs) and np.allclose(mine, theirs, SUMS_SAME, 0)
+            for mine, theirs in pairs
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -1284,8 +1250,8 @@ class CalibrationData:
             events += f" by {at:g}{competing}, {left:g} censored before"
         if self.unknown is not None:
             events += f", {count(self.unknown.n, 'more case')} without an outcome"
-        if self._imputations:
-            groups += f", {len(self._imputations)} imputations"
+        if self._labels:
+            groups += f", {len(self._labels)} imputations"
         if self._dependence:
             groups += ", clusters" + " and strata" * (len(self._dependence) > 1)
         return (
@@ -1326,20 +1292,10 @@ def _refuse_mode(mode: Any) -> None:
 
 def _without_hits(contents: Contents) -> Contents:
     """The scores alone."""
-    rows = contents.rows
-    return replace(contents, rows=rows._replace(hits=np.zeros(rows.score.size)), members=None)
-
-
-def note_groups(names: Sequence[str]) -> None:
-    """Warn of columns of hospitals or dates of which nothing is said."""
-    for name in names:
-        role = "site" if may_be_sites(name) else "period"
-        warn(
-            f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
-            f"between them, or rows of one are alike, say so: {role}={name!r} or "
-            f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
-            GroupWarning,
-        )
+    contents = forgotten(contents, ["cluster"])
+    return replace(
+        contents, cases=contents.cases._replace(hits=np.zeros(contents.cases.score.size))
+    )
 
 
 @dataclass(frozen=True)

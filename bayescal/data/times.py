@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,13 +30,8 @@ from bayescal.data.cases import (
     common_labels,
     refuse_first,
 )
-from bayescal.data.clusters import Members
-from bayescal.data.columns import PYTHON, Door
-from bayescal.data.rows import add_up, numbered
-
-if TYPE_CHECKING:
-    import xarray as xr
-
+from bayescal.data.columns import PYTHON, TIME_COLUMNS, Door
+from bayescal.data.rows import Rows, add_up, numbered_by
 
 __all__ = ["Ends", "FollowUp", "Survival"]
 
@@ -49,9 +44,7 @@ FEW_UNDER_OBSERVATION, LEFT_FOR_EACH = 10, 20
 """Fewer cases, each for so many that have left, say too little of what happens from then on."""
 FOLLOWED_COLUMNS = ("row", "entry", "exit", "kind")
 """What tells the entries of a follow-up apart, each an array of whole numbers."""
-EXIT_ENTRY = "exit_entry"
-"""How the entries of the clusters of followed cases are called in a dataset."""
-LEFT, OWN_EVENT, OTHER_EVENT = range(3)
+LEFT, OWN_EVENT, OTHER_EVENT = KINDS = range(3)
 """Kinds of exit: without an event, with that of interest, and with one that rules it out."""
 FEWEST_OF_KIND, ERRORS_BELOW = 10, 4
 """Events and others from which scores are looked at, and standard errors below one half."""
@@ -68,7 +61,23 @@ WHERE_TAKEN = (
 )
 
 
-class Survival:
+class Exits:
+    """What ended the time of each case: `LEFT`, `OWN_EVENT` or `OTHER_EVENT`."""
+
+    kind: NDArray[np.int8]
+
+    @property
+    def event(self) -> NDArray[np.bool_]:
+        """Whether each time ended with the event of interest."""
+        return np.asarray(self.kind == OWN_EVENT)
+
+    @property
+    def other(self) -> NDArray[np.bool_]:
+        """Whether each time ended with a competing event, which rules the event out."""
+        return np.asarray(self.kind == OTHER_EVENT)
+
+
+class Survival(Exits):
     """Times to an event, some of them censored, in place of outcomes.
 
     Parameters
@@ -125,8 +134,6 @@ class Survival:
     """
 
     time: Floats
-    event: NDArray[np.bool_]
-    other: NDArray[np.bool_]
     entry: Floats | None
     index: Index | None
     unnamed_codes: frozenset[int]
@@ -145,7 +152,8 @@ class Survival:
         time, event, entry = aligned(time=time, event=event, entry=entry)
         self.time, codes = as_floats(time, "time"), _as_codes(event)
         own = 1 if cause is None else as_count(cause, "cause", maximum=MOST_CAUSES)
-        self.event, self.other = codes == own, (codes != own) & (codes > 0)
+        kind = np.where(codes == own, OWN_EVENT, np.where(codes > 0, OTHER_EVENT, LEFT))
+        self.kind = kind.astype(np.int8)
         if own > 1 and not self.event.any():
             known = ", ".join(map(str, np.unique(codes).tolist()))
             warn(
@@ -155,7 +163,7 @@ class Survival:
             )
         self.unnamed_codes = frozenset() if cause is not None else frozenset(codes.tolist())
         self.entry = None if entry is None else as_floats(entry, "entry")
-        check_same_length(self.time.size, "time", self.event.size, "event")
+        check_same_length(self.time.size, "time", self.kind.size, "event")
         refuse_first(
             ~((self.time >= 0) & (self.time < np.inf)),
             self.time,
@@ -200,12 +208,6 @@ class Survival:
         told += ["delayed entry"] * (self.entry is not None)
         return f"Survival({', '.join(told)})"
 
-    @property
-    def kind(self) -> NDArray[np.int8]:
-        """What ended each time: `LEFT`, `OWN_EVENT` or `OTHER_EVENT`."""
-        kind = np.where(self.other, OTHER_EVENT, np.where(self.event, OWN_EVENT, LEFT))
-        return kind.astype(np.int8)
-
     def outcome(self, horizon: float) -> Floats:
         """Whether each case is known to have the event by a horizon, 0 or 1.
 
@@ -225,12 +227,24 @@ class Survival:
         left = (self.kind == LEFT) & (self.time < as_horizon(horizon))
         return np.where(left, np.nan, self.outcome(horizon))
 
+    def steps(self, horizon: float) -> dict[str, NDArray[Any]]:
+        """When each case came and went, and by which kind of exit, as `FollowUp` has them."""
+        came = np.zeros(len(self)) if self.entry is None else self.entry
+        problem, more = f"is not before the horizon {horizon:g}", ": such a case says nothing of it"
+        refuse_first(came >= horizon, came, "entry", problem, "Leave it out.", more, alone=True)
+        at = self.time / horizon * TIME_STEPS
+        kind = np.where(self.time <= horizon, self.kind, LEFT).astype(np.int8)
+        had = kind != LEFT
+        of_event = np.clip(np.ceil(at - STEP_ROUNDING), 1, TIME_STEPS)
+        left = np.where(self.time >= horizon, TIME_STEPS, np.clip(np.rint(at), 0, TIME_STEPS - 1))
+        went = np.where(had, of_event, left).astype(np.intp)
+        entry = np.minimum(np.rint(came / horizon * TIME_STEPS).astype(np.intp), went - had)
+        return {"entry": entry, "exit": went, "kind": kind}
+
     def of(self, some: NDArray[Any]) -> Survival:
         """Some of the cases, without their labels."""
         part = copy(self)
-        part.time, part.event, part.other = (
-            each[some] for each in (self.time, self.event, self.other)
-        )
+        part.time, part.kind = self.time[some], self.kind[some]
         part.entry = None if self.entry is None else self.entry[some]
         part.index = None
         return part
@@ -247,7 +261,7 @@ class Survival:
 
 
 @dataclass(frozen=True, eq=False)
-class FollowUp:
+class FollowUp(Exits):
     """Cases by row of a table, and by when they came, when they went, and by which kind of exit.
 
     Times are steps of a fixed grid, so that tables can be added. An event lies within the step that
@@ -263,8 +277,6 @@ class FollowUp:
         By the horizon: `LEFT`, `OWN_EVENT` or `OTHER_EVENT` (a competing event).
     weight : ndarray of shape (entries,)
         Sum of the weights of these cases.
-    members : Members, optional
-        The clusters of the cases, by entry in place of row.
     """
 
     horizon: float
@@ -273,66 +285,30 @@ class FollowUp:
     exit: NDArray[np.intp]
     kind: NDArray[np.int8]
     weight: Floats
-    members: Members | None = None
 
     @classmethod
-    def of_cases(
-        cls, outcome: Survival, horizon: float, weight: Floats, members: Members | None
-    ) -> FollowUp:
-        """One entry of each case, which is in the row of its number, as are its `members`."""
-        came = np.zeros(len(outcome)) if outcome.entry is None else outcome.entry
-        problem, more = f"is not before the horizon {horizon:g}", ": such a case says nothing of it"
-        refuse_first(came >= horizon, came, "entry", problem, "Leave it out.", more, alone=True)
-        time, at = outcome.time, outcome.time / horizon * TIME_STEPS
-        kind = np.where(time <= horizon, outcome.kind, LEFT).astype(np.int8)
-        had = kind != LEFT
-        of_event = np.clip(np.ceil(at - STEP_ROUNDING), 1, TIME_STEPS)
-        left = np.where(time >= horizon, TIME_STEPS, np.clip(np.rint(at), 0, TIME_STEPS - 1))
-        went = np.where(had, of_event, left).astype(np.intp)
-        entry = np.minimum(np.rint(came / horizon * TIME_STEPS).astype(np.intp), went - had)
-        return cls(horizon, np.arange(time.size), entry, went, kind, weight, members)
+    def of_cases(cls, outcome: Survival, horizon: float, weight: Floats) -> FollowUp:
+        """One entry of each case, which is in the row of its number."""
+        return cls(horizon, np.arange(len(outcome)), **outcome.steps(horizon), weight=weight)
 
-    def of(self, some: NDArray[np.bool_], row: NDArray[np.intp]) -> FollowUp:
-        """Some of the entries, in other rows."""
-        members = self.members
-        if members is not None:
-            at = np.where(some, np.cumsum(some) - 1, -1)[members.row]
-            members = members.of(at >= 0, at[at >= 0])
-        entry, exit_, kind = self.entry[some], self.exit[some], self.kind[some]
-        return FollowUp(self.horizon, row, entry, exit_, kind, self.weight[some], members)
+    @classmethod
+    def of_rows(cls, cases: Rows, row: NDArray[np.intp], horizon: float) -> FollowUp:
+        """One entry of each of the cases, which are in these rows."""
+        assert cases.entry is not None and cases.exit is not None and cases.kind is not None
+        return cls(horizon, row, cases.entry, cases.exit, cases.kind, cases.trials)
 
     def in_rows(self, row: NDArray[np.intp]) -> FollowUp:
         """The same, where what was in row r is now in row `row[r]`, or, below 0, left out."""
-        to = row[self.row]
-        return FollowUp.summed([self.of(to >= 0, to[to >= 0])])
+        kept = row[self.row] >= 0
+        of: list[Any] = [getattr(self, n)[kept] for n in (*FOLLOWED_COLUMNS[1:], "weight")]
+        return FollowUp(self.horizon, row[self.row][kept], *of).summed()[0]
 
-    @classmethod
-    def summed(cls, parts: Sequence[FollowUp]) -> FollowUp:
-        """The entries of several tables in the rows of one, those that are alike together."""
-        horizons = sorted({part.horizon for part in parts})
-        if len(horizons) > 1:
-            raise InputError(
-                f"the tables have the horizons {horizons[0]:g} and {horizons[1]:g}. Add tables of "
-                "one horizon."
-            )
-        row, entry, exit_, kind, weight = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in (*FOLLOWED_COLUMNS, "weight")
-        )
-        came = TIME_STEPS + 1 if entry.any() else 1
-        keys, at = numbered(((row * came + entry) * (TIME_STEPS + 1) + exit_) * 3 + kind)
-        starts = np.cumsum([0, *(part.row.size for part in parts)])
-        members = [
-            part.members.of(slice(None), at[part.members.row + start])
-            for part, start in zip(parts, starts, strict=False)
-            if part.members is not None
-        ]
-        rest, kind = np.divmod(keys, 3)
-        rest, exit_ = np.divmod(rest, TIME_STEPS + 1)
-        row, entry = np.divmod(rest, came)
-        together = Members.summed(members) if members else None
-        total = add_up(at, weight, keys.size)
-        return cls(horizons[0], row, entry, exit_, kind.astype(np.int8), total, together)
+    def summed(self) -> tuple[FollowUp, NDArray[np.intp]]:
+        """The entries that are alike together, and where each one went."""
+        told = {name: getattr(self, name) for name in FOLLOWED_COLUMNS}
+        first, at = numbered_by(np.zeros(self.row.size, np.intp), 1, told)
+        own: dict[str, Any] = {name: values[first] for name, values in told.items()}
+        return FollowUp(self.horizon, **own, weight=add_up(at, self.weight, first.size)), at
 
     def check(self) -> None:
         """Refuse a horizon of which, or of a time before which, the cases say nothing."""
@@ -407,16 +383,6 @@ class FollowUp:
         return np.maximum(np.cumsum(came - went)[:TIME_STEPS], 0.0)
 
     @property
-    def event(self) -> NDArray[np.bool_]:
-        """Which entries had the event by the horizon."""
-        return np.asarray(self.kind == OWN_EVENT)
-
-    @property
-    def other(self) -> NDArray[np.bool_]:
-        """Which entries had a competing event by the horizon, which rules the event out."""
-        return np.asarray(self.kind == OTHER_EVENT)
-
-    @property
     def left_early(self) -> NDArray[np.bool_]:
         """Which entries left before the horizon, without any event."""
         return np.asarray((self.kind == LEFT) & (self.exit < TIME_STEPS))
@@ -462,40 +428,14 @@ class FollowUp:
         if not isinstance(other, FollowUp) or self.horizon != other.horizon:
             return False
         same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in FOLLOWED_COLUMNS)
-        clusters = self.members is None or self.members.equals(other.members)
-        same &= clusters and (self.members is None) == (other.members is None)
         return same and np.allclose(self.weight, other.weight, rtol=1e-12, atol=0)
 
-    def to_variables(self) -> dict[str, Any]:
-        """Variables of a dataset, with the dimension `exit`."""
-        variables: dict[str, Any] = {"horizon": ((), self.horizon)}
-        for name in (*FOLLOWED_COLUMNS, "weight"):
-            variables[f"exit_{name}"] = ("exit", getattr(self, name))
-        if self.members is not None:
-            variables |= self.members.to_variables(EXIT_ENTRY)
-        return variables
 
-    @classmethod
-    def of_dataset(cls, dataset: xr.Dataset, rows: int) -> FollowUp | None:
-        """Read back what `to_variables` wrote, for a table of so many rows; None without any."""
-        if "horizon" not in dataset:
-            return None
-        row, entry, exit_, kind, weight = (
-            dataset[f"exit_{name}"].to_numpy() for name in (*FOLLOWED_COLUMNS, "weight")
-        )
-        inside = row.min() >= 0 and row.max() < rows and entry.min() >= 0
-        known = np.isin(kind, (LEFT, OWN_EVENT, OTHER_EVENT)).all() and exit_.max() <= TIME_STEPS
-        if not (inside and known and (entry <= exit_).all() and (weight > 0).all()):
-            raise InputError(
-                "the follow-up is not that of the table: it was edited or damaged. Load the file "
-                "as it was written, or make the table again."
-            )
-        row, entry, exit_ = (each.astype(np.intp) for each in (row, entry, exit_))
-        members = Members.of_dataset(dataset, row.size, EXIT_ENTRY)
-        if members is not None:
-            members = members._replace(layer=None)  # strata are those of the table
-        kind, weight = kind.astype(np.int8), weight.astype(np.float64)
-        return cls(float(dataset["horizon"]), row, entry, exit_, kind, weight, members)
+def timed(given: dict[str, Any]) -> dict[str, Any]:
+    """Columns by their names, of which those of times are one outcome."""
+    seen = {name: given[name] for name in TIME_COLUMNS if given.get(name) is not None}
+    rest = {name: each for name, each in given.items() if name not in TIME_COLUMNS}
+    return {"y_true": Survival(**seen)} | rest if seen else rest
 
 
 def seen_as(followed: FollowUp) -> Survival:

@@ -6,7 +6,7 @@ by one factor, so that they add up to Kish's effective sample size.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, WeightWarning, check_choice, warn
 from bayescal.data.cases import refuse_first
 from bayescal.data.columns import WeightType
+
+Number = TypeVar("Number", float, Floats)
 
 WEIGHT_TYPES = ("counts", "sampling")
 
@@ -39,7 +41,7 @@ def read_type(weights: Floats) -> WeightType:
     return "counts" if are_counts(weights) else "sampling"
 
 
-def kish(total: float, squares: float) -> float:
+def kish(total: Number, squares: Number) -> Number:
     """Kish's effective number of cases, from the sums of the weights and of their squares.
 
     References

@@ -618,7 +618,7 @@ class _Seen(NamedTuple):
         if horizon is None:
             return KnownCases(self.outcome)
         seen, one = self.outcome, np.ones(self.size)
-        return FollowedCases(FollowUp.of_cases(seen, horizon, one, None))
+        return FollowedCases(FollowUp.of_cases(seen, horizon, one))
 
 
 def _refuse_several(values: Any, name: str) -> None:

@@ -13,7 +13,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import as_flag, as_level, as_number, check_choice
 from bayescal.core.page import Block, Figure, Page, Section
 from bayescal.core.table import Column, Row, Table
-from bayescal.core.text import NO_CHANGE, card, chance, count, decimals, per_thousand, signed
+from bayescal.core.text import NO_CHANGE, chance, count, decimals, per_thousand, signed
 from bayescal.data.columns import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_mixture, quantiles
 from bayescal.gain._terms import (
@@ -348,9 +348,7 @@ class RecalibrationGain:
 
     def _repr_html_(self) -> str:
         page = self.page()
-        shown = page.tables["gain"].show()
-        rows = {line.label: line.cells for line in shown.lines}
-        return card("\n".join(page.answer), shown.heads[1:], rows)
+        return page.tables["gain"].beneath("\n".join(page.answer))
 
     def _shown(self, name: str, row: Mapping[str, float]) -> tuple[str, str]:
         """An estimate and its interval, which is empty where there is nothing to add."""

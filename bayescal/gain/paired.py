@@ -19,13 +19,13 @@ from bayescal.data.cases import (
     check_same_length,
     is_matrix,
 )
-from bayescal.data.clusters import Clusters, Members, read_clusters
+from bayescal.data.clusters import Clusters, clusters_of, read_clusters
 from bayescal.data.columns import WeightType
 from bayescal.data.doors import Given
 from bayescal.data.matrices import as_probability_matrix
 from bayescal.data.read import paired
 from bayescal.data.roles import as_roles
-from bayescal.data.rows import Levels, levels_of
+from bayescal.data.rows import Levels, Rows, levels_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, seen_as
 from bayescal.data.weights import (
@@ -252,26 +252,17 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
     roles = as_roles(**given.beside("cluster", "stratum"))
     if not roles.columns:
         return pairs
-    members = read_clusters(roles, weight, weight * np.nan_to_num(outcome), complete=True)
-    members = members.of(kept[members.row], np.arange(kept.sum()))
-    return _with_members(pairs, members, cases.sum() / weight.sum())
+    hits = weight * np.nan_to_num(outcome)
+    of_clusters = read_clusters(roles, weight, complete=True)
+    squares = {"squares": weight**2, "square_hits": weight * hits}
+    each = Rows.exact(first, weight, hits, **squares, **of_clusters).of(kept)
+    return _in_clusters(pairs, each, cases.sum() / weight.sum())
 
 
 def _own(values: Floats, given: Any) -> Floats:
     """Numbers that the caller cannot change: a copy, unless reading an array has made one."""
     is_new = type(given) is np.ndarray and not np.may_share_memory(values, given)
     return values if is_new else values.copy()
-
-
-def _with_members(pairs: PairedPredictions, members: Members, scale: float) -> PairedPredictions:
-    """The pairs with the clusters of their rows."""
-    clusters = members.clusters(scale, sampling=pairs.weight_type == "sampling")
-    labels = {}
-    for role, keys in (("cluster", members.key), ("stratum", members.layer)):
-        if keys is not None:
-            labels[role] = np.empty(pairs.outcome.size, np.uint64)
-            labels[role][members.row] = keys
-    return replace(pairs, clusters=clusters, labels=labels)
 
 
 def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
@@ -290,18 +281,18 @@ def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
     """Pairs of the cases of a table, those of one row and outcome together if they are alike."""
     rows = data.score.size
     second = _mapped(after, data.score) if is_function(after) else _as_repeats(after)
-    size, members = second.shape[1], data.members
+    size, has_clusters = second.shape[1], "cluster" in data.roles
     if size == rows and data.follow_up is not None:
-        return _of_followed(data, data.follow_up, second)
-    if size == rows and members is not None:
-        return _of_entries(data, members, second)
+        return _of_followed(data, second)
+    if size == rows and has_clusters:
+        return _of_entries(data, second)
     if size == rows:
         outcome = np.repeat([0.0, 1.0], rows)
         weight = np.concatenate([data.trials - data.hits, data.hits]) * data.weight_scale
         kept = weight > 0
         first, second = np.tile(data.score, 2)[kept], np.tile(second, 2)[:, kept]
         return PairedPredictions(outcome[kept], first, second, weight[kept], data.weight_type)
-    repeats = size == data.n and np.ndim(after) == 2 and members is None
+    repeats = size == data.n and np.ndim(after) == 2 and not has_clusters
     if repeats and data.follow_up is None:
         outcome, first = cases_of(data)
         return PairedPredictions(outcome, first, second, np.ones(size), data.weight_type)
@@ -312,35 +303,33 @@ def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
     )
 
 
-def _of_entries(data: CalibrationData, members: Members, after: Floats) -> PairedPredictions:
+def _of_entries(data: CalibrationData, after: Floats) -> PairedPredictions:
     """Pairs of the cases of each cluster in each row of a table."""
     _check_weights(data)
-    trials, hits = members.sums[:2]
-    entries = np.tile(np.arange(trials.size), 2)
-    outcome, weight = np.repeat([0.0, 1.0], trials.size), np.concatenate([trials - hits, hits])
+    cases, of = data.cases
+    outcome = np.repeat([0.0, 1.0], of.size)
+    weight = np.concatenate([cases.trials - cases.hits, cases.hits])
     kept = weight > 0
-    row, entry = members.row[entries][kept], entries[kept]
-    outcome, weight = outcome[kept], weight[kept]
+    entry = np.tile(np.arange(of.size), 2)[kept]
+    outcome, weight, row = outcome[kept], weight[kept], of[entry]
     pairs = PairedPredictions(outcome, data.score[row], after[:, row], weight, data.weight_type)
-    return _in_clusters(pairs, members.of(entry, entry))
+    return _in_clusters(pairs, cases.of(entry)._replace(trials=weight, hits=weight * outcome))
 
 
-def _of_followed(data: CalibrationData, followed: FollowUp, after: Floats) -> PairedPredictions:
+def _of_followed(data: CalibrationData, after: Floats) -> PairedPredictions:
     """Pairs of the followed cases of a table, or of each cluster, those seen alike together."""
-    members, entry = followed.members, np.arange(followed.row.size)
-    weight = followed.weight * data.weight_scale
-    if members is not None:
+    cases, row = data.cases
+    if cases.cluster is not None:
         _check_weights(data)
-        entry, weight = members.row, members.sums[0]
-    row, times = followed.row[entry], seen_as(followed).of(entry)
+    assert data.follow_up is not None
+    followed = FollowUp.of_rows(cases, row, data.follow_up.horizon)
+    times, weight = seen_as(followed), followed.weight * data.weight_scale
     pairs = PairedPredictions(
         *(times.known(followed.horizon), data.score[row], after[:, row], weight, data.weight_type),
         times=times,
         horizon=followed.horizon,
     )
-    if members is None or data.members is None:
-        return pairs
-    return _in_clusters(pairs, members.with_strata_of(data.members))
+    return pairs if cases.cluster is None else _in_clusters(pairs, cases)
 
 
 def _check_weights(data: CalibrationData) -> None:
@@ -351,12 +340,13 @@ def _check_weights(data: CalibrationData) -> None:
         )
 
 
-def _in_clusters(pairs: PairedPredictions, members: Members) -> PairedPredictions:
-    """The pairs with their clusters, of which `members` has one entry for each."""
-    hits = pairs.weight * np.nan_to_num(pairs.outcome)
-    sums = np.stack([pairs.weight, hits, pairs.weight, hits])
-    each = members._replace(row=np.arange(pairs.weight.size), sums=sums)
-    return _with_members(pairs, each, 1.0)
+def _in_clusters(pairs: PairedPredictions, each: Rows, scale: float = 1.0) -> PairedPredictions:
+    """The pairs with their clusters; each of the rows is one of them."""
+    sampling = pairs.weight_type == "sampling"
+    clusters = clusters_of(each, np.arange(pairs.outcome.size), scale, sampling=sampling)
+    labels = {"cluster": each.cluster, "stratum": each.stratum}
+    known = {role: keys for role, keys in labels.items() if keys is not None}
+    return replace(pairs, clusters=clusters, labels=known)
 
 
 def _rounded_to(score: Floats) -> float | None:

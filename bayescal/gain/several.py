@@ -152,7 +152,7 @@ class SeveralGains(GainOfCurve):
             If there is no such level, or its cases are of several groups with a map each.
         """
         problem, given = self.before.problem, as_mapping(levels) | by_name
-        chosen = check_levels(problem.axes, problem.cells, given)
+        chosen = check_levels(problem, given)
         if not chosen:
             return self
         return self._gain((self.before.at(chosen), self.after.at(chosen)), self._grouped.at(chosen))

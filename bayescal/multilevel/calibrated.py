@@ -25,11 +25,11 @@ from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.priors import MODEST, Normal, Prior
 from bayescal.multilevel.changes import (
     PROB_CONSTANT,
+    draw_terms,
     explanation_prior,
     explanation_probabilities,
 )
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.followed import identity_of_times
 from bayescal.multilevel.problem import MultilevelProblem
 

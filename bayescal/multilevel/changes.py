@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import by_differences, maximise
 from bayescal.core.sampling import Sample, importance_sample, mix_samples
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.table import CalibrationData
 from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.draws import CHAINS, SAMPLE_STATS
@@ -25,7 +26,7 @@ from bayescal.multilevel.robust import FARTHER
 __all__ = [
     "change_prior",
     "changes_of_prior",
-    "draw_changes",
+    "draw_terms",
     "explanation_prior",
     "explanation_probabilities",
 ]
@@ -200,13 +201,33 @@ def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
     return samples
 
 
-def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
-    """Draws of no change, of each sudden change and of a walk, in proportion to their posterior."""
+@one_blas_thread
+def draw_terms(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> MultilevelDraws:
+    """Posterior draws by the fast engine of these terms.
+
+    Scales, and of sites the average, are chosen from as many proposals, by default as many as
+    draws; effects are drawn anew for each draw. Changes with time have as many as draws.
+    """
+    if problem.is_walk:
+        return draw_changes(problem, draws)
+    return _draw_effects(problem, draws, proposals)
+
+
+def _draw_effects(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> MultilevelDraws:
     from bayescal.multilevel.nested.sample import draw_effects  # loads sparse matrices
 
+    return over_steps(draw_effects(problem, draws, proposals))
+
+
+def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
+    """Draws of no change, of each sudden change and of a walk, in proportion to their posterior."""
     single = sample_constant(problem, draws)
     changes = sample_changes(problem, draws)
-    walk = over_steps(draw_effects(problem, draws))
+    walk = _draw_effects(problem, draws)
     numbered = np.arange(draws)[:, None].astype(np.float64)
     pareto_k, ess, log_evidence, error = (walk.stats[name] for name in SAMPLE_STATS)
     of_walk = Sample(numbered, log_evidence, error, pareto_k, ess)

@@ -10,6 +10,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.text import shortened
+from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -79,17 +80,14 @@ def parts_of(
     return [Part(joint, ", ".join(cell), dict(zip(chosen, cell, strict=True))) for cell in ordered]
 
 
-def check_levels(
-    axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], given: Mapping[str, Any]
-) -> dict[str, str]:
+def check_levels(problem: MultilevelProblem, given: Mapping[str, Any]) -> dict[str, str]:
     """Levels by axis as text, in the order of the axes."""
-    levels = {}
+    axes, levels = problem.axes, {}
     for axis, level in given.items():
         known = axes[check_choice(axis, axes, "the role of a level")]
         levels[axis] = check_choice(str(level), known, f"level of {axis}")
     levels = {axis: levels[axis] for axis in axes if axis in levels}
-    at = {list(axes).index(axis): level for axis, level in levels.items()}
-    if not any(all(cell[k] == level for k, level in at.items()) for cell in cells):
+    if not problem.groups_with(levels):
         told = ", ".join(f"{axis}={level!r}" for axis, level in levels.items())
         raise InputError(
             f"no case has {told}. Ask for fewer levels: the subgroup of some is all cases that "

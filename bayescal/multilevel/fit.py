@@ -6,9 +6,9 @@ import warnings
 
 from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
 from bayescal.inference.nuts import Sampler
+from bayescal.multilevel.changes import draw_terms
 from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.nuts import sample_terms_nuts
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem

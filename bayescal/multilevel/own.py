@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.data.table import CalibrationData
+from bayescal.model.curve import expit_in_place
 from bayescal.model.problem import Problem
 from bayescal.posterior.populations.bootstrap import Bootstrap, dirichlet
 from bayescal.posterior.populations.clusters import ClusterBootstrap
@@ -100,15 +101,34 @@ class OwnProblem(Problem):
         return ClusterBootstrap.of(clusters, row[clusters.row], self.trials.size)
 
 
-class _OwnCurves(NamedTuple):
-    """Each row at the curve of its own group."""
+class _OwnCurves:
+    """Each row at the curve of its own group: a family that is linear in its basis.
 
-    problem: OwnProblem
+    All rows are taken at once, since a call for each of a thousand groups and a few draws costs
+    twenty times their arithmetic.
+    """
+
+    def __init__(self, problem: OwnProblem) -> None:
+        part = problem.parts[0]
+        self.curve, self.stated = part.curve.at(part.frame), problem.stated
+        self.offset, basis = self.curve.basis(problem.score, part.frame)
+        self.basis = np.ascontiguousarray(basis.T)
+        sizes = [each.score.size for each in problem.parts]
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)[problem.order]
+        self.groups = len(sizes)
 
     def probability(self, u: Floats) -> Floats:
         """Of shape (draws, rows), for coordinates (draws, groups * d), one group after another."""
-        own = iter(np.split(u, len(self.problem.parts), axis=1))
-        return self.problem.by_row(lambda part: part.probability(next(own)))
+        by_group = u.reshape(len(u) * self.groups, -1)
+        weights = self.curve.with_offset(by_group)[:, 1:].reshape(len(u), self.groups, -1)
+        log_odds = np.tile(self.offset, (len(u), 1))
+        for k, column in enumerate(self.basis):
+            log_odds += weights[:, self.owner, k] * column
+        curve = expit_in_place(log_odds)
+        calibrated = np.logical_not(by_group.any(axis=1)).reshape(len(u), self.groups)
+        if calibrated.any():  # without the rounding of a trip through log-odds
+            np.copyto(curve, self.stated, where=calibrated[:, self.owner])
+        return curve
 
 
 class _Shares(NamedTuple):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.text import excludes
 from bayescal.data.table import CalibrationData
 from bayescal.multilevel.own import OwnProblem
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["LEAST_OF_NEXT", "clearly_off", "clearly_off_of", "own_error", "views_of"]
+__all__ = ["LEAST_OF_NEXT", "own_error", "views_of"]
 
 LEAST_OF_NEXT = 5
 """Groups from which on something is said of one that has not been seen."""
@@ -76,42 +75,3 @@ def _shares(
     weight = rows.weights(data).weights(slice(0, draws), rng)
     owner = np.repeat(np.arange(len(rows.parts)), [part.score.size for part in rows.parts])
     return [weight[:, owner[rows.order] == k].sum(axis=1) for k in range(len(rows.parts))]
-
-
-def clearly_off(
-    curves: Mapping[str, CalibrationPosterior], ci_prob: float
-) -> dict[str, dict[str, float]]:
-    """Estimate, lower and upper end of O/E where its interval excludes 1, the furthest first."""
-    off = {}
-    for label, view in curves.items():
-        lower, upper = view.interval("observed_expected", ci_prob)
-        if excludes(lower, upper, 1):
-            estimate = view.estimate("observed_expected")
-            off[label] = {"estimate": estimate, "lower": lower, "upper": upper}
-    return _furthest_first(off)
-
-
-def clearly_off_of(
-    post: MultilevelPosterior, ci_prob: float, axes: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """The same of the levels of some axes and, of several, of their combinations.
-
-    A combination is left out if one of its levels is named and off on the same side.
-    """
-    parts = [part for axis in axes for part in post.parts(axis)]
-    levels = {view._title: view for view in (post.at(part.levels) for part in parts)}
-    off = clearly_off(levels, ci_prob)
-    if len(axes) < 2:
-        return off
-    cells, above = {}, {(label, row["estimate"] > 1) for label, row in off.items()}
-    for part in post.parts(axes):
-        view = post.at(part.levels)
-        too_few = view.estimate("observed_expected") > 1
-        within = (post.at({axis: level})._title for axis, level in part.levels.items())
-        if not any((label, too_few) in above for label in within):
-            cells[view._title] = view
-    return _furthest_first(off | clearly_off(cells, ci_prob))
-
-
-def _furthest_first(off: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))

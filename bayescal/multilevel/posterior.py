@@ -316,8 +316,7 @@ class MultilevelPosterior:
 
     def _checked(self, levels: Any, by_name: dict[str, Any]) -> dict[str, str]:
         """Levels that there are, in the order of the axes."""
-        problem = self.problem
-        return check_levels(problem.axes, problem.cells, as_mapping(levels) | by_name)
+        return check_levels(self.problem, as_mapping(levels) | by_name)
 
     def own(
         self, levels: Mapping[str, Any] | None = None, /, **by_name: Any
@@ -376,7 +375,7 @@ class MultilevelPosterior:
         walk, given = self.problem.walk, as_mapping(levels) | by_name
         name = PERIOD if walk is None else walk.name
         periods = self.levels.get(name)
-        check_levels(self.problem.axes, self.problem.cells, given)
+        check_levels(self.problem, given)
         if periods is None:
             raise InputError(
                 f"now() is the last period, and there are levels of {' and '.join(self.levels)} "

@@ -10,6 +10,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import count, shortened
@@ -205,15 +206,21 @@ class MultilevelProblem:
 
     def groups_with(self, levels: Mapping[str, str]) -> list[int]:
         """Indices of the groups that have all of these levels; of all, if there are none."""
-        at = {list(self.axes).index(axis): level for axis, level in levels.items()}
-        return [
-            k
-            for k, cell in enumerate(self.cells)
-            if all(cell[axis] == level for axis, level in at.items())
-        ]
+        chosen = np.ones(len(self.cells), dtype=bool)
+        for axis, level in levels.items():
+            chosen &= self._level_of_group[axis] == level
+        return np.flatnonzero(chosen).tolist()
 
-    def together(self, name: str, groups: Sequence[int]) -> Problem:
-        """The problem of some groups with patients, whose curve is the mixture of theirs.
+    @cached_property
+    def _level_of_group(self) -> dict[str, NDArray[np.object_]]:
+        """The level of every group, by axis."""
+        return {
+            axis: np.array(of, dtype=object)
+            for axis, of in zip(self.axes, zip(*self.cells, strict=True), strict=True)
+        }
+
+    def together(self, name: str, levels: Mapping[str, str], groups: Sequence[int]) -> Problem:
+        """The problem of the groups with some levels, whose curve is the mixture of theirs.
 
         `name` says which they are: their stream of random numbers is their own.
         """
@@ -221,7 +228,10 @@ class MultilevelProblem:
         parts = [self.groups[label] for label in labels]
         if len(parts) == 1:
             return parts[0]
-        data: CalibrationData = reduce(add, map(self._table, labels))
+        if self.has_outcomes:
+            data = (self.data.select(**levels) if levels else self.data).pooled()
+        else:
+            data = reduce(add, map(self._table, labels))
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
         joined = replace(self.pooled, data=data.with_several_clusters(), seed=seed)
         weighted = [part.table._replace(trials=part.data.trials) for part in parts]

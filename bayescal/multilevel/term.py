@@ -11,14 +11,10 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.data.table import CalibrationData
 from bayescal.model.heterogeneity import Heterogeneity, as_heterogeneity
 from bayescal.multilevel.robust import LIKE_SHARE
 
-__all__ = [
-    "JOINED", "Kind", "Term", "Vary", "VaryBy", "as_vary", "by", "crossed", "terms_of_roles",
-    "walk",
-]  # fmt: skip
+__all__ = ["JOINED", "Kind", "Term", "Vary", "VaryBy", "as_vary", "by", "crossed", "walk"]
 
 Kind: TypeAlias = Literal["exchangeable", "walk"]
 JOINED = " x "
@@ -204,20 +200,6 @@ def as_vary(vary: VaryBy) -> tuple[Vary, ...]:
 def crossed(names: Sequence[str]) -> tuple[Vary, ...]:
     """Each of several factors, and their interaction."""
     return *(Vary((name,)) for name in names), Vary(tuple(names))
-
-
-def terms_of_roles(data: CalibrationData) -> tuple[Vary, ...]:
-    """A term for each role of a table, with the interaction of several subgroups.
-
-    Effects of sites are normal even where no other role is left, so that the evidence of a fit
-    without one role is compared with that of the fit with all.
-    """
-    names = data.subgroups
-    terms = (
-        crossed(names) if len(names) > 1 else tuple(Vary((name,), robust=False) for name in names)
-    )
-    of_site = (Vary(("site",), robust=False),) if "site" in data.levels else ()
-    return *of_site, *terms, *((walk(),) if data.periods is not None else ())
 
 
 def _checked(names: Sequence[Any], argument: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Table, chances, rows_of
-from bayescal.core.text import card, count
+from bayescal.core.text import count
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -197,6 +197,4 @@ class Plan:
 
     def _repr_html_(self) -> str:
         page = self.page()
-        shown = page.tables["plan"].show()
-        rows = {line.label: line.cells for line in shown.lines}
-        return card("\n".join(page.answer), shown.heads[1:], rows)
+        return page.tables["plan"].beneath("\n".join(page.answer))

@@ -348,12 +348,12 @@ def drift(
     >>> below.get_ylabel()
     'P(largest change)'
     """
-    from bayescal.multilevel.posterior import as_multilevel
+    from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
     from bayescal.multilevel.rows import RATIO_AND_SLOPE
 
     chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
     line = None if limit is None else as_number(limit, "limit")
-    walk = as_multilevel(post).problem.walk
+    walk = post.problem.walk if isinstance(post, MultilevelPosterior) else None
     alone = walk is None or post.problem.is_walk
     axis = next(iter(as_multilevel(post, "periods").levels)) if walk is None else walk.name
     labels, ratios = post.levels[axis], {"height_ratios": [3, 1.2]} if alone else {}

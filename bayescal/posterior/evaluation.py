@@ -38,6 +38,8 @@ __all__ = [
 ]
 
 MOST_KEPT = 1 << 20  # weights
+MOST_OBSERVED = 1 << 24
+"""Most numbers of curves that are kept: those of 40 hospitals in 24 months need a gigabyte."""
 FINE = expit(np.linspace(-27, 27, 1001))
 
 FunctionalCalls = Sequence[tuple[str, dict[str, Any]]]
@@ -95,11 +97,15 @@ class CurvesOfTable:
     @one_blas_thread
     def observed(self) -> Floats:
         """The curves at the scores of the data, of shape (draws, rows)."""
-        at, size = self.problem.curves_at(), self.problem.stated.size
-        values = np.empty((len(self.u), size))
+        values = np.empty((len(self.u), self.problem.stated.size))
         for part in blocks(*values.shape):
-            values[part] = at.probability(self.u[part])
+            values[part] = self._at_table.probability(self.u[part])
         return values
+
+    @cached_property
+    def _at_table(self) -> Any:
+        """The family at the scores of the data."""
+        return self.problem.curves_at()
 
     def of_mean(self, mean: tuple[Floats, Floats] | None = None) -> CurvesOfTable:
         """The mean of the curves, or the curve given, over the same draws of the population."""
@@ -190,6 +196,8 @@ class CurvesOfTable:
                 return np.asarray(np.interp(logit(score), *self.mean_curve))
             return np.broadcast_to(self._mean_observed, (part.stop - part.start, score.size))
         if of_table:
+            if "observed" not in self.__dict__ and len(self.u) * score.size > MOST_OBSERVED:
+                return np.asarray(self._at_table.probability(self.u[part]))
             return self.observed[part]
         return self.problem.curve.at_scores(score, self.problem.frame).probability(self.u[part])
 

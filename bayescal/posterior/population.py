@@ -8,18 +8,21 @@ themselves, and a Beta density with a posterior of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betaln, digamma, expit, log_expit, logit, polygamma
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import check_choice
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.optimise import maximise
 from bayescal.core.sampling import importance_sample
+from bayescal.core.text import in_natural_order
+from bayescal.data.cases import as_scores
 from bayescal.posterior.populations.bootstrap import Bootstrap, CaseBootstrap
 
-__all__ = ["POPULATIONS", "Population", "draw_population"]
+__all__ = ["POPULATIONS", "Population", "draw_population", "scores_by"]
 
 POPULATIONS = {
     "bootstrap": "patients like these: the Bayesian bootstrap, Dirichlet(trials) over the scores",
@@ -56,6 +59,26 @@ class Population(NamedTuple):
     trials: Floats | None = None
     merged: bool = False
     inside: Floats | None = None
+
+
+def scores_by(scores: Any, labels: ArrayLike) -> dict[str, Floats]:
+    """The scores of each label, in the order of the labels."""
+    if isinstance(scores, str):
+        raise InputError(
+            f"by was given with population={scores!r}, and a posterior no longer knows the order "
+            "of its cases. Pass the score of each case with its label: population=scores, "
+            "by=labels."
+        )
+    known, label = as_scores(scores, "population"), np.asarray(labels)
+    if label.shape != known.shape:
+        raise InputError(
+            f"by has {label.size} labels, and population {known.size} scores. Pass one label a "
+            "score."
+        )
+    if any(each is None or each != each for each in label.tolist()):
+        raise InputError("by has missing labels. Leave these scores out, or give them a name.")
+    told = label.astype(str)
+    return {name: known[told == name] for name in in_natural_order(np.unique(told).tolist())}
 
 
 def draw_population(

@@ -73,7 +73,7 @@ from bayescal.posterior.intervals import (
 from bayescal.posterior.lost import LOST, lost_options
 from bayescal.posterior.paged import page_of_posterior
 from bayescal.posterior.patients import risk_table
-from bayescal.posterior.population import POPULATIONS
+from bayescal.posterior.population import POPULATIONS, scores_by
 from bayescal.posterior.words import lines_of, told_beside
 
 if TYPE_CHECKING:
@@ -989,6 +989,7 @@ class CalibrationPosterior:
         population: Any = "bootstrap",
         names: Sequence[str] | None = None,
         thresholds: Sequence[float] = (),
+        by: ArrayLike | None = None,
     ) -> pd.DataFrame:
         """Every functional with its credible interval, as `interval` gives it.
 
@@ -1007,16 +1008,20 @@ class CalibrationPosterior:
             Risks from which a patient is treated. For each there is a row "net_benefit_lost@t", of
             the net benefit lost to miscalibration, and if there are several a row of the most that
             is lost between the lowest and the highest, such as "net_benefit_lost@0.05 to 0.3".
+        by : array-like of shape (n,), optional
+            A label of each of the scores that `population` gives, such as the sex of each patient:
+            then rows are of the patients of each label, all under this curve.
 
         Returns
         -------
         pandas.DataFrame
-            Index: functional. Columns: estimate, mean, median, lower, upper. The estimate is that
-            of `estimate`: the mean, but for distances in one family. `attrs` state the interval,
-            the population, how many scores of 0 and 1 were moved and to where, how the weights are
-            read (`weight_type`), whether this is a pseudo-posterior, why rows are `undefined`, and
-            which intervals call for `cautions`; of clusters also their number, design effects and
-            the effective number of cases, and of several imputations their number.
+            Index: functional, or (group, functional). Columns: estimate, mean, median, lower,
+            upper. The estimate is that of `estimate`: the mean, but for distances in one family.
+            `attrs` state the interval, the population, how many scores of 0 and 1 were moved and to
+            where, how the weights are read (`weight_type`), whether this is a pseudo-posterior, why
+            rows are `undefined`, and which intervals call for `cautions`; of clusters also their
+            number, design effects and the effective number of cases, and of several imputations
+            their number.
 
         Raises
         ------
@@ -1030,9 +1035,14 @@ class CalibrationPosterior:
         """
         import pandas as pd
 
+        options: dict[str, Any] = {"p": p, "names": names, "thresholds": thresholds}
+        if by is not None:
+            groups = scores_by(population, by)
+            tables = [self.summary(ci_prob, population=of, **options) for of in groups.values()]
+            return pd.concat(tables, keys=list(groups), names=["group", "functional"])
         of, kind = self._over(population)
         if of is not self:
-            return of.summary(ci_prob, p=p, population=kind, names=names, thresholds=thresholds)
+            return of.summary(ci_prob, population=kind, **options)
         level = as_level(ci_prob)
         if names is None:
             names = usual_functionals(of_times=self.data.follow_up is not None)

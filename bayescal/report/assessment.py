@@ -12,7 +12,6 @@ import numpy as np
 
 from bayescal.core.errors import InputError, as_items, as_level, as_levels, check_choice, check_type
 from bayescal.core.page import Page
-from bayescal.core.text import card
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.stored import fingerprint
 from bayescal.data.table import CalibrationData, CrossedTable
@@ -344,9 +343,7 @@ class Assessment:
         return f"Assessment({told}: {self.headline()})"
 
     def _repr_html_(self) -> str:
-        shown = self.tables["first"].show()
-        rows = {line.label: line.cells for line in shown.lines}
         advised = self._worded(to_do(self.facts))
-        text = card(f"{self.headline()}\n{advised}", shown.heads[1:], rows)
+        text = self.tables["first"].beneath(f"{self.headline()}\n{advised}")
         drawing = render.as_svg(lead_figure(self.facts), f"card-{self.facts.sha256[:12]}")
         return f'{text}<div style="max-width:26em">{render.plain_colours(drawing)}</div>'

@@ -33,14 +33,23 @@ from bayescal.model.prior import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
 from bayescal.multilevel.calibrated import prior_of
 from bayescal.multilevel.compared import Part
-from bayescal.multilevel.populations import clearly_off, clearly_off_of, own_error, views_of
+from bayescal.multilevel.populations import own_error, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.term import Vary, terms_of_roles
+from bayescal.multilevel.term import Vary
 from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior, versions_of
 from bayescal.report.equation import Equation, update_equation
 from bayescal.report.followed import ratio_at_other_hazard
-from bayescal.report.groups import LEAST_SITES, group_table, levels_of, populations_of
+from bayescal.report.groups import (
+    LEAST_SITES,
+    clearly_off,
+    clearly_off_of,
+    furthest_first,
+    group_table,
+    levels_of,
+    populations_of,
+    terms_of_roles,
+)
 from bayescal.report.panel import PANEL, no_panel, panel_of
 from bayescal.report.performance import (
     DecisionRange,
@@ -522,14 +531,14 @@ class Facts:
             off = off if self.several is None else self._standing_out | off
         elif self.several is not None:
             off = clearly_off_of(self.several, self.ci_prob, self.axes)
-        return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))
+        return furthest_first(off)
 
     @cached_property
     def subgroups_off(self) -> dict[str, dict[str, float]]:
         """O/E of subgroups beside sites that are clearly off, by their intervals."""
         if self.several is None or self.kind != "site":
             return {}
-        return clearly_off_of(self.several, self.ci_prob, self.given.subgroups)
+        return furthest_first(clearly_off_of(self.several, self.ci_prob, self.given.subgroups))
 
     @property
     def _standing_out(self) -> dict[str, dict[str, float]]:

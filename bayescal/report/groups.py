@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescal.core.errors import InputError, as_level
-from bayescal.core.text import count
+from bayescal.core.text import count, excludes
 from bayescal.data.roles import count_labels
 from bayescal.data.table import CalibrationData
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
+from bayescal.multilevel.term import Vary, by, crossed, walk
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.report.performance import told
@@ -27,10 +28,14 @@ __all__ = [
     "check_few_groups",
     "check_few_labels",
     "check_groups",
+    "clearly_off",
+    "clearly_off_of",
+    "furthest_first",
     "group_table",
     "leading",
     "levels_of",
     "populations_of",
+    "terms_of_roles",
 ]
 
 MOST_GROUPS = 200
@@ -81,6 +86,18 @@ def leading(data: CalibrationData) -> CalibrationData:
     first = ("site",) if "site" in data.levels else data.subgroups
     others = [role for role in levels_of(data) if role not in first]
     return data.pooled() if len(first) > 1 else data.without(others)
+
+
+def terms_of_roles(data: CalibrationData) -> tuple[Vary, ...]:
+    """A term for each role of a table, with the interaction of several subgroups.
+
+    Effects of sites are normal even where no other role is left, so that the evidence of a fit
+    without one role is compared with that of the fit with all.
+    """
+    names = data.subgroups
+    terms = crossed(names) if len(names) > 1 else tuple(by(name, robust=False) for name in names)
+    of_site = (by("site", robust=False),) if "site" in data.levels else ()
+    return *of_site, *terms, *((walk(),) if data.periods is not None else ())
 
 
 def _check_not_class_wise(data: CalibrationData) -> None:
@@ -150,3 +167,43 @@ def populations_of(post: MultilevelPosterior, ci_prob: float) -> pd.DataFrame:
     others = {name: row for name, row in rows.items() if name != "these"}
     rows = {"these": rows["these"], "pooled": pooled, **others}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("population")
+
+
+def clearly_off(
+    curves: Mapping[str, CalibrationPosterior], ci_prob: float
+) -> dict[str, dict[str, float]]:
+    """Estimate, lower and upper end of O/E where its interval excludes 1."""
+    off = {}
+    for label, view in curves.items():
+        lower, upper = view.interval("observed_expected", ci_prob)
+        if excludes(lower, upper, 1):
+            estimate = view.estimate("observed_expected")
+            off[label] = {"estimate": estimate, "lower": lower, "upper": upper}
+    return off
+
+
+def clearly_off_of(
+    post: MultilevelPosterior, ci_prob: float, axes: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """The same of the levels of some axes and, of several, of their combinations.
+
+    A combination is left out if one of its levels is named and off on the same side.
+    """
+    parts = [part for axis in axes for part in post.parts(axis)]
+    levels = {view._title: view for view in (post.at(part.levels) for part in parts)}
+    off = clearly_off(levels, ci_prob)
+    if len(axes) < 2:
+        return off
+    cells, above = {}, {(label, row["estimate"] > 1) for label, row in off.items()}
+    for part in post.parts(axes):
+        view = post.at(part.levels)
+        too_few = view.estimate("observed_expected") > 1
+        within = (post.at({axis: level})._title for axis, level in part.levels.items())
+        if not any((label, too_few) in above for label in within):
+            cells[view._title] = view
+    return off | clearly_off(cells, ci_prob)
+
+
+def furthest_first(off: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """The furthest from 1 first."""
+    return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import MEDIA, Column, Row, Table
-from bayescal.core.text import capitalised, card, count, percent
+from bayescal.core.text import capitalised, count, percent
 from bayescal.data.matrices import Risks
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.several import Several
@@ -230,6 +230,4 @@ class HorizonAssessment:
         return f"HorizonAssessment({cases}, horizons {times}: {self.headline()})"
 
     def _repr_html_(self) -> str:
-        shown = self.tables["horizons"].show()
-        rows = {line.label: line.cells for line in shown.lines}
-        return card("\n".join(self._headlines), shown.heads[1:], rows)
+        return self.tables["horizons"].beneath("\n".join(self._headlines))

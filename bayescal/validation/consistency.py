@@ -19,7 +19,7 @@ from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import MOST_DRAWS, InputError, as_count, as_flag, as_level
 from bayescal.core.page import Page, Section
 from bayescal.core.table import Table, chances, measured, rows_of
-from bayescal.core.text import card, shortened
+from bayescal.core.text import shortened
 from bayescal.estimators.survival import NUMBERS_OF_TIMES, Followed
 from bayescal.estimators.uncertainty import (
     AlikeCases,
@@ -183,9 +183,7 @@ class Consistency:
 
     def _repr_html_(self) -> str:
         page = self.page()
-        shown = page.tables["consistency"].show()
-        rows = {line.label: line.cells for line in shown.lines}
-        return card(page.answer[0], shown.heads[1:], rows)
+        return page.tables["consistency"].beneath(page.answer[0])
 
 
 def check_consistency(

@@ -11,14 +11,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 import bayescal
-from report_screens import chromium
+from demo_picture import headless
 
 HEAVIEST = 500_000
 PICTURES = {".png", ".svg", ".jpg", ".gif"}
@@ -94,15 +93,13 @@ def hits(results: str) -> list[str]:
     return re.findall(r'<li class="kind-\w+"><a href="([^"?#]+)', results)
 
 
-def not_found(site: Path, browser: str) -> list[str]:
+def not_found(site: Path) -> list[str]:
     """Searches whose page is not among the first three hits."""
     lines = []
     for query, page in SEARCHES.items():
         address = f"{(site / 'search.html').as_uri()}?q={quote(query)}"
-        command = [browser, "--headless", "--no-sandbox", "--disable-gpu"]
-        command += ["--virtual-time-budget=20000", "--dump-dom", address]
-        results = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        if page not in (first := hits(results)[:3]):
+        results = headless(address, "--virtual-time-budget=20000", "--dump-dom")
+        if results is not None and page not in (first := hits(results)[:3]):
             lines.append(f"a search for {query!r} finds {first}, not {page}")
     return lines
 
@@ -115,9 +112,7 @@ def main() -> None:
         for name in bayescal.__all__
         if not name.startswith("_") and not inspect.ismodule(getattr(bayescal, name))
     ]
-    lines = wrong(site) + not_searchable(site, names)
-    if browser := chromium():
-        lines += not_found(site, browser)
+    lines = wrong(site) + not_searchable(site, names) + not_found(site)
     if lines:
         sys.exit("\n".join(lines))
     print(f"{len(list(site.rglob('*.html')))} pages: every link leads somewhere, none is too heavy")

@@ -7,7 +7,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from bayescal.cli.reading import Reading, read_predictions
+from bayescal.cli.reading import read_predictions, request_of
 from bayescal.data.roles import read_periods
 from bayescal.errors import InputError
 
@@ -37,7 +37,7 @@ def written(tmp_path, labels, name="cases.csv"):
 
 def table(path, **roles):
     typed = {"outcome": "died", "prob": "risk", **roles}
-    return read_predictions(Reading(path, typed)).data
+    return read_predictions(request_of(path, typed)).data
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,25 +9,13 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.cli import main
-
-Run = Callable[..., tuple[int, str]]
 
 NAMES = ("--outcome", "died", "--prob", "risk", "--method", "intercept")
 
 
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch) -> Run:
-    """The status of a command in a folder of its own, and all that it prints."""
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-    def invoke(*arguments: str) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), " ".join((shown.out + shown.err).split())
-
-    return invoke
 
 
 def cases(seed: int = 1) -> pd.DataFrame:
@@ -41,14 +28,12 @@ def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> Non
     cases(1).to_csv("past.csv", index=False)
     cases(2).to_csv("base.csv", index=False)
     fit = ("recalibrate", "past.csv", *NAMES, "--new", "base.csv", "--output", "upd.csv")
-    assert run(*fit)[0] == 0
-    assert run("recalibrate", "base.csv", *NAMES, "--output", "other.csv")[0] == 0
+    assert run(*fit).code == 0
+    assert run("recalibrate", "base.csv", *NAMES, "--output", "other.csv").code == 0
     judge = ("--outcome", "died", "--prob", "risk", "--prob", "risk_recalibrated")
-    code, told = run("compare", "upd.csv", *judge)
-    assert code == 0
-    assert "assumed to be fitted to other patients" in told
+    assert "assumed to be fitted to other patients" in run("compare", "upd.csv", *judge).told
     Path("upd.csv.bayescal.json").unlink()
-    assert "other.csv.bayescal.json says" in run("compare", "upd.csv", *judge)[1]
+    assert "other.csv.bayescal.json says" in run("compare", "upd.csv", *judge).told
 
 
 @pytest.mark.slow
@@ -69,29 +54,28 @@ def test_separator_and_decimal_mark_are_those_of_the_source(
     written = {"semi.csv": (";", ","), "points.csv": (";", "."), "plain.csv": (",", ".")}
     sep, mark = written.get(source, ("\t", "."))
     cases().to_csv(source, sep=sep, decimal=mark, index=False)
-    assert run("recalibrate", source, *NAMES, "--output", output)[0] == 0
+    assert run("recalibrate", source, *NAMES, "--output", output).code == 0
     made = pd.read_csv(output, sep=separator, decimal=decimal)
     pd.testing.assert_frame_equal(made[["died", "risk"]], cases(), check_dtype=False)
     assert made["risk_recalibrated"].between(0, 1).all()
     judge = ("--outcome", "died", "--prob", "risk", "--prob", "risk_recalibrated")
-    assert run("compare", output, *judge)[0] == 0
+    assert run("compare", output, *judge).code == 0
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_rows_without_a_score_keep_empty_cells(run, apart) -> None:
+def test_rows_without_a_score_keep_empty_cells(run, refused, apart) -> None:
     frame = cases()
     frame.to_csv("past.csv", index=False)
     frame["risk"] = frame["risk"].where(~frame.index.isin([2, 7]))
     frame.to_csv("gaps.csv", index=False)
     files = ("past.csv", "--new", "gaps.csv") if apart else ("gaps.csv",)
     how = (*NAMES, "--output", "out.csv")
-    code, told = run("recalibrate", *files, *how)
-    assert code == 2
+    told = refused("recalibrate", *files, *how)
     assert "--drop-missing" in told
     assert "the first on line 4 of gaps.csv" in told
-    code, told = run("recalibrate", *files, *how, "--drop-missing")
-    assert code == 0
-    assert "2 rows of gaps.csv without a score: the new cells are empty there." in told
+    kept = run("recalibrate", *files, *how, "--drop-missing")
+    assert kept.code == 0
+    assert "2 rows of gaps.csv without a score: the new cells are empty there." in kept.told
     made = pd.read_csv("out.csv")["risk_recalibrated"]
     np.testing.assert_array_equal(made.isna(), frame["risk"].isna())
     past = cases() if apart else frame.dropna()
@@ -105,6 +89,8 @@ def test_it_says_which_map_was_written(run) -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 100, random_state=1)
     pd.DataFrame({"died": y, "risk": s}).to_csv("old.csv", index=False)
     told = ("--outcome", "died", "--prob", "risk", "--seed", "1", "--output", "new.csv")
-    assert "has the posterior mean of the averaged curve" in run("recalibrate", "old.csv", *told)[1]
-    _, out = run("recalibrate", "old.csv", *told, "--method", "isotonic")
-    assert "has what --method isotonic fitted, whatever is recommended" in out
+    assert (
+        "has the posterior mean of the averaged curve" in run("recalibrate", "old.csv", *told).told
+    )
+    named = run("recalibrate", "old.csv", *told, "--method", "isotonic")
+    assert "has what --method isotonic fitted, whatever is recommended" in named.told

@@ -10,7 +10,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli import main
-from bayescal.cli.reading import Times
+from bayescal.cli.reading import by
+from bayescal.data.columns import Columns, Request
 
 TIMES = ("--time", "years", "--event", "died", "--horizon", "5", "--seed", "1")
 
@@ -54,17 +55,6 @@ def test_survival_is_one_minus_the_risk(patients, capsys):
     assert "Read them with --scale survival if they are" in " ".join(
         capsys.readouterr().out.split()
     )
-
-
-@pytest.mark.slow
-def test_compare_is_that_of_python(patients):
-    path, frame = patients
-    few = path.with_name("few.csv")
-    frame[:60].to_csv(few, index=False)
-    record = recorded(few, "compare", few, *TIMES, "--prob", "risk")
-    outcome = bc.Survival(frame["years"][:60], frame["died"][:60])
-    compared = bc.compare(outcome, frame["risk"][:60], horizon=5, random_state=1)
-    assert record["prob_calibrated"] == pytest.approx(compared.prob_calibrated, rel=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +167,7 @@ SEVERAL = ("--time", "years", "--event", "died", "--horizon", "2,4")
     ],
 )
 def test_a_horizon_is_told_in_the_unit_that_the_column_names(column, at, told):
-    assert Times(column, "died", None, (at,), (), None).by(at) == told
+    assert by(Request("a.csv", Columns(time=column)), at) == told
 
 
 @pytest.mark.slow
@@ -253,19 +243,6 @@ def test_faults_are_told_by_column_and_line(by_years, capsys, column, value, opt
 
 
 @pytest.mark.slow
-def test_clusters_at_several_horizons_are_those_of_python(by_years):
-    path, frame = by_years
-    frame = frame.assign(clinic=np.arange(80) // 4)
-    path = path.with_name("clinics.csv")
-    frame.to_csv(path, index=False)
-    asked = ("assess", path, *SEVERAL, "--prob", "r2,r4", "--cluster", "clinic", "--seed", "1")
-    record = recorded(path, *asked)
-    outcome, how = bc.Survival(frame["years"], frame["died"]), {"cluster": frame["clinic"]}
-    several = bc.assess(outcome, frame[["r2", "r4"]], horizon=[2, 4], random_state=1, **how)
-    assert record["by_horizon"][0]["tce_upper"] == several.by_horizon.loc[2, "tce_upper"]
-
-
-@pytest.mark.slow
 def test_times_that_grow_by_month_are_those_of_one_file(hospitals, tmp_path):
     path, frame = hospitals
     asked = (*TIMES, "--prob", "risk", "--period", "month", "--ignore-column", "hospital")
@@ -291,33 +268,6 @@ def test_assess_of_times_has_its_sites(hospitals, capsys):
     few = ("assess", path.with_name("missing.csv"), *asked[2:], "--ignore-column", "month")
     assert ran(*few) == 2
     assert "hospital" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_case_is_that_of_python(patients, capsys):
-    path, frame = patients
-    asked = (path, *TIMES, "--prob", "risk", "--case", "0.3", "--threshold", "0.2")
-    told = recorded(path, *asked)
-    outcome = bc.Survival(frame["years"], frame["died"])
-    post = bc.fit(outcome, frame["risk"], horizon=5, random_state=1)
-    row = post.risks([0.3], [0.2]).iloc[0]
-    assert told["risks"][0]["risk"] == pytest.approx(row["risk"])
-    assert told["risks"][0]["flips@0.2"] == pytest.approx(row["flips@0.2"])
-    assert told["source"]["horizon"] == 5
-    assert ran(path, "--prob", "risk", "--case", "0.3", "--horizon", "5") == 2
-    assert "--horizon goes with --time" in " ".join(capsys.readouterr().err.split())
-
-
-@pytest.mark.slow
-def test_the_gain_of_a_map_is_that_of_python(patients):
-    path, frame = patients
-    frame = frame.assign(new=0.7 * frame["risk"])
-    both = path.with_name("both.csv")
-    frame.to_csv(both, index=False)
-    cases = {"y_true": bc.Survival(frame["years"], frame["died"]), "horizon": 5, "random_state": 1}
-    gain = bc.recalibration_gain(before=frame["risk"], after=frame["new"], **cases)
-    told = recorded(both, "compare", both, *TIMES, "--prob", "risk", "--prob", "new")
-    assert told["gain"]["brier"]["mean"] == pytest.approx(gain.summary()["mean"]["brier"])
 
 
 def test_a_cause_that_does_not_occur_is_refused(patients, capsys):

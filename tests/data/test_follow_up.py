@@ -18,7 +18,7 @@ def test_counting_and_sorting_give_the_same_entries(monkeypatch, n, late):
     entry = np.where(rng.random(n) < 0.5, 0, 0.5 * time) if late else None
     outcome = bc.Survival(time, rng.integers(0, 3, n), entry, cause=1)
     row, weight = rng.integers(0, 9, n), rng.uniform(0.5, 2, n)
-    cases = FollowUp.of_cases(outcome, 1.0, weight, None)
+    cases = FollowUp.of_cases(outcome, 1.0, weight)
     counted = cases.in_rows(row)
     monkeypatch.setattr(rows, "MOST_KEYS_A_VALUE", -1)
     sorted_ = cases.in_rows(row)

@@ -128,8 +128,8 @@ def test_a_table_is_saved_with_its_roles(table, tmp_path):
     dataset = table.to_xarray()
     with pytest.raises(InputError, match="not among its roles"):
         bc.CalibrationData.from_xarray(dataset.assign(group=("row", ["x"] * dataset.sizes["row"])))
-    with pytest.raises(InputError, match="clusters are not those of the table"):
-        bc.CalibrationData.from_xarray(dataset.assign(entry_row=dataset["entry_row"] + 10_000))
+    with pytest.raises(InputError, match="clusters or times are not those of the table"):
+        bc.CalibrationData.from_xarray(dataset.assign(case_row=dataset["case_row"] + 10_000))
 
 
 def test_levels_are_selected_and_the_other_roles_stay(table):

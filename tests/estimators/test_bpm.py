@@ -115,17 +115,6 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(known: Known, name: str) 
     assert coefficients(fitted) == pytest.approx(oracle["a,b,c"], rel=2e-4)
 
 
-@pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_equation_9_beats_the_oracle_coefficients(shared_data: Path, name: str) -> None:
-    """The oracle minimises without the constraint; on A it falls towards a score of 1."""
-    outcomes, scores, answers = read(shared_data, name)
-    bins = bpm.shared_bins(outcomes, scores, None)
-    fitted = fit_bpm_curve(outcomes, scores, objective="unconstrained")
-    assert fitted.loss == pytest.approx(equation_9(coefficients(fitted), bins), abs=1e-9)
-    assert fitted.loss <= equation_9(answers[EQUATION_9]["a,b,c"], bins)
-    assert fitted.loss <= answers[EQUATION_9]["objective"]
-
-
 @pytest.mark.parametrize("name", ["D1", "D2", "D5", "clinical-low-underconfident"])
 def test_no_start_finds_a_better_minimum(name: str) -> None:
     y_true, y_prob = simulate.sample(name, 500, random_state=5)
@@ -250,26 +239,6 @@ def test_bins_keep_the_digits_of_scores_near_one() -> None:
     assert top.min() == pytest.approx(1 - (1 - 2e-13), rel=1e-9)
 
 
-def test_row_order_does_not_matter(example: tuple[np.ndarray, np.ndarray]) -> None:
-    y_true, y_prob = example
-    assert np.unique(y_prob).size < 0.2 * y_prob.size
-    hits_first = np.lexsort((-y_true, y_prob))
-    for order in (hits_first, hits_first[::-1], np.random.default_rng(0).permutation(600)):
-        assert fit_bpm_curve(y_true[order], y_prob[order]) == fit_bpm_curve(y_true, y_prob)
-        assert tce_bpm(y_true[order], y_prob[order]) == pytest.approx(tce_bpm(y_true, y_prob))
-
-
-def test_weights_are_case_counts(example: tuple[np.ndarray, np.ndarray]) -> None:
-    y_true, y_prob = example
-    counts = np.random.default_rng(1).integers(0, 4, y_true.size)
-    repeated = np.repeat(y_true, counts), np.repeat(y_prob, counts)
-    weighted = fit_bpm_curve(y_true, y_prob, sample_weight=counts)
-    assert weighted == fit_bpm_curve(*repeated)
-    for density in ("beta", "empirical"):
-        result = tce_bpm(y_true, y_prob, density=density, sample_weight=counts)
-        assert result == pytest.approx(tce_bpm(*repeated, density=density), rel=1e-9)
-
-
 def test_a_billion_cases_do_not_make_a_million_bins() -> None:
     counts = np.array([4, 1, 2, 5])
     outcomes, scores = [0, 1, 0, 1], [0.1, 0.2, 0.6, 0.9]
@@ -370,22 +339,6 @@ def test_separated_and_one_class_data(size: int, objective: str) -> None:
 def test_the_package_lists_its_public_functions_only() -> None:
     assert set(dir(estimators)) == set(estimators.__all__)
     assert all(callable(getattr(estimators, name)) for name in dir(estimators))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"objective": "both"}, "objective"),
-        ({"density": "kernel"}, "density"),
-        ({"p": 0.5}, "p must"),
-        ({"p": float("nan")}, "p must"),
-        ({"objective": "released", "sample_weight": [1, 1]}, "sample_weight"),
-        ({"sample_weight": [1, -1]}, "sample_weight"),
-    ],
-)
-def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        tce_bpm([0, 1], [0.2, 0.7], **options)
 
 
 def test_bad_scores_are_named() -> None:

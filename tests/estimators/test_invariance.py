@@ -140,9 +140,9 @@ def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
 def test_blocks_of_replicates_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes, scores, _ = drawn(120, 2, 3)
     for function, door in ((e.ici, "registry"), (e.flexible_curve, "smoothers")):
-        whole = function(outcomes, scores, smoother=name)
+        of_numbers = function(outcomes, scores, smoother=name)
         monkeypatch.setattr(f"bayescal.estimators.{door}.DOOR_BLOCK", 250)
-        same(function(outcomes.astype(np.uint8), scores, smoother=name), whole)
+        same(function(outcomes.astype(np.uint8), scores, smoother=name), of_numbers)
         assert function(np.empty((0, 120)), scores, smoother=name).shape[0] == 0
 
 
@@ -207,3 +207,43 @@ def test_calibrated_scores_have_no_error_in_the_limit(function: Any, options: di
     y_true, y_prob = simulate.sample("calibrated", 50_000, random_state=6)
     perfect = ESTIMATORS[function.__name__].perfect
     assert function(y_true, y_prob, **options) == pytest.approx(perfect, abs=0.03)
+
+
+OF_CLASSES = [
+    *(
+        (function, options)
+        for function in (e.top_label_ece, e.class_wise_ece)
+        for options in (
+            {},
+            {"n_bins": 7, "binning": "mass"},
+            {"n_bins": 4, "binning": "rank", "ties": "split", "p": 2},
+        )
+    ),
+    *((e.skce, {"form": form}) for form in ("unbiased", "biased")),
+    *((function, {"kernel": "gaussian"}) for function in (e.skce, e.kce)),
+    (e.kde_ece, {}),
+    (e.kde_ece, {"bandwidth": 0.1}),
+]
+
+
+@named(OF_CLASSES)
+def test_of_classes_too_and_their_names_do_not_matter(
+    function: Any, options: dict[str, Any]
+) -> None:
+    rng = np.random.default_rng(3)
+    prob = rng.dirichlet(np.ones(4), 40).round(2) + 0.01
+    prob /= prob.sum(axis=1, keepdims=True)
+    labels, order, counts = (
+        rng.integers(0, 4, (2, 3, 40)),
+        rng.permutation(40),
+        rng.integers(0, 4, 40),
+    )
+    batch, one = function(labels, prob, **options), labels[0, 0]
+    for at in np.ndindex(2, 3):
+        same(batch[at], function(labels[at], prob, **options))
+    same(function(one[order], prob[order], **options), batch[0, 0])
+    repeated = function(np.repeat(one, counts), np.repeat(prob, counts, axis=0), **options)
+    same(function(one, prob, sample_weight=counts, **options), repeated)
+    name, moved = np.array([2, 0, 3, 1]), np.empty_like(prob)
+    moved[:, name] = prob
+    same(function(name[one], moved, **options), batch[0, 0])

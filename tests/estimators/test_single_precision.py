@@ -49,19 +49,6 @@ def test_weights_and_replicates(name: str) -> None:
         np.testing.assert_array_equal(values, same)
 
 
-@pytest.mark.parametrize("ties", ["together", "split"])
-@pytest.mark.parametrize("binning", ["width", "mass", "rank", "quantile"])
-@pytest.mark.parametrize("name", ["ece", "mce", "ace", "debiased_ece"])
-def test_bins(name: str, binning: str, ties: str) -> None:
-    y_true, y_prob = cases(5000, "int64")
-    estimate = FUNCTIONS[name]
-    values = [
-        estimate(y_true, given, binning=binning, ties=ties)
-        for given in (y_prob, y_prob.astype(np.float64))
-    ]
-    assert values[0] == values[1]
-
-
 def most_memory(estimate: Any, y_true: NDArray[Any], y_prob: NDArray[Any]) -> int:
     """Bytes of the scores and of what an estimate allocates beside them at most."""
     tracemalloc.start()

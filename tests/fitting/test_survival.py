@@ -206,15 +206,18 @@ def test_late_entry_is_counted_from_then_on():
 
 
 @pytest.mark.slow
-def test_the_average_its_data_and_a_stored_one_are_the_same_fit(tmp_path):
-    time, event, risk, *_ = study(200)
+@pytest.mark.parametrize("made", [study, competing])
+def test_the_average_its_data_and_a_stored_one_are_the_same_fit(made, tmp_path):
+    time, event, risk, *_ = made(200)
     families = ["identity", "beta", "pieces"]
     post = bc.fit(bc.Survival(time, event), risk, horizon=1, curve=families, **FAST)
     compared = bc.compare(bc.Survival(time, event), risk, horizon=1, curves=families, **FAST)
     assert post.summary().equals(compared.posterior.summary())
     assert bc.fit(post.data, curve=families, **FAST).summary().equals(post.summary())
     post.to_netcdf(tmp_path / "post.nc")
-    assert bc.load(tmp_path / "post.nc").summary().equals(post.summary())
+    stored = bc.load(tmp_path / "post.nc")
+    assert stored.summary().equals(post.summary())
+    assert stored.problem.likelihood.competes == (made is competing)
     assert compared.table["elpd_loo"].notna().all()
     assert np.isnan(compared.prob_calibrated_bic)
 
@@ -271,29 +274,6 @@ def test_competing_events_and_late_entry_are_fitted_together():
     assert lower < g.mean() / risk.mean() < upper
     blind = bc.fit(bc.Survival(time, code), risk, horizon=1, curve="logistic", **FAST)
     assert blind.estimate("observed_expected") < lower - 0.02
-
-
-@pytest.mark.slow
-def test_every_door_takes_two_causes(tmp_path):
-    time, code, risk, *_ = competing(200)
-    families = ["identity", "beta", "pieces"]
-    outcome = bc.Survival(time, code)
-    post = bc.fit(outcome, risk, horizon=1, curve=families, **FAST)
-    compared = bc.compare(outcome, risk, horizon=1, curves=families, **FAST)
-    assert post.summary().equals(compared.posterior.summary())
-    post.to_netcdf(tmp_path / "post.nc")
-    stored = bc.load(tmp_path / "post.nc")
-    assert stored.summary().equals(post.summary())
-    assert stored.problem.likelihood.competes
-    assert compared.table["elpd_loo"].notna().all()
-    first = bc.fit(
-        bc.Survival(time[:120], code[:120]), risk[:120], horizon=1, curve=families, **FAST
-    )
-    both = bc.update(first, bc.Survival(time[120:], code[120:]), risk[120:])
-    assert both.summary().equals(post.summary())
-    model = bc.build_model(outcome, risk, curve="beta", horizon=1)
-    names = {variable.name for variable in model.free_RVs}
-    assert {"step", "competing_step", "competing_step_by_score"} <= names
 
 
 def test_the_model_of_pymc_is_the_same_posterior_density():

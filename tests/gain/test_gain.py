@@ -17,11 +17,6 @@ from bayescal.gain import recommendation
 from bayescal.gain.paired import cases_of
 
 
-@pytest.fixture(scope="module")
-def patients():
-    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
-
-
 def mapped(score):
     return expit(-0.4 + 0.6 * logit(score))
 
@@ -338,24 +333,16 @@ def values_of(kind, score):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAPS)
-def test_after_may_be_the_map_itself(patients, trained, name) -> None:
-    y, s = patients
-    options = {"draws": 200, "random_state": 1}
-    expected = bc.recalibration_gain(y, s, values_of(trained[name], s), **options).summary()
-    by_map = bc.recalibration_gain(y, s, trained[name], **options).summary()
-    pd.testing.assert_frame_equal(by_map, expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_table_gains_what_its_arrays_gain(patients, trained, name, weighted) -> None:
+def test_maps_and_tables_gain_what_arrays_gain(patients, trained, name, weighted) -> None:
     y, s = patients
     weight = np.random.default_rng(0).gamma(2, size=y.size) if weighted else None
     options = {"draws": 200, "random_state": 1}
     expected = bc.recalibration_gain(
         y, s, values_of(trained[name], s), sample_weight=weight, **options
     )
+    by_map = bc.recalibration_gain(y, s, trained[name], sample_weight=weight, **options)
+    pd.testing.assert_frame_equal(by_map.summary(), expected.summary())
     data = bc.CalibrationData(y, s, weight)
     for after in (trained[name], values_of(trained[name], data.score)):
         of_table = bc.recalibration_gain(data, after=after, **options)

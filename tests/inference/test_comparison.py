@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import arviz_stats
 import numpy as np
@@ -304,16 +302,6 @@ def test_calibration_is_found_when_it_is_there(calibrated, overconfident):
     truth = bc.simulate.truth("clinical-middle-overconfident").tce()
     lower, upper = overconfident.posterior.interval("tce")
     assert lower < truth < upper
-
-
-@pytest.mark.slow
-def test_comparing_loads_no_pymc():
-    code = (
-        "import sys, bayescal as bc\n"
-        "bc.compare([0, 1, 1, 0], [.2, .7, .9, .4], random_state=0).posterior.summary()\n"
-        "assert not {'pymc', 'pytensor', 'nutpie'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_expit_is_scipy_s():

@@ -83,12 +83,6 @@ def test_the_likelihood_is_that_of_every_row(law, n, curve):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS)
-def test_a_million_cases_as_well(law):
-    assert largest_error(prepare(cases(law, 1_000_000), curve="beta", random_state=1)) < 1e-6
-
-
-@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.sampled_from(LAWS), min_size=1, max_size=3),

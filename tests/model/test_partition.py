@@ -420,13 +420,6 @@ def test_the_prior_of_a_coefficient_is_its_mixture():
     assert (drawn < 0.5).mean() == pytest.approx(cdf, abs=0.015)
 
 
-def test_same_seed_same_draws():
-    score, trials, hits = table()
-    sums = partition_sums(stretch_evidences(score, trials, hits, cell_edges(score, trials)), PRIOR)
-    one, two = (draw_partitions(sums, 100, np.random.default_rng(3)) for _ in range(2))
-    np.testing.assert_array_equal(one.shift, two.shift)
-
-
 @pytest.mark.parametrize("mirror", [False, True])
 def test_cells_and_knots_are_also_where_there_are_many_cases_near_zero_and_one(mirror):
     s = np.random.default_rng(1).beta(0.15, 0.22, 30_000)

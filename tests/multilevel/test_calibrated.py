@@ -13,8 +13,8 @@ import bayescal as bc
 import bayescal.multilevel.calibrated as module
 from bayescal.core.errors import DiagnosticWarning
 from bayescal.multilevel.calibrated import explained, identity_log_likelihood
+from bayescal.multilevel.changes import draw_terms
 from bayescal.multilevel.curves import Curves
-from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import prepare_terms
@@ -222,20 +222,6 @@ def test_nothing_is_said_where_no_evidence_was_computed(calibrated):
         assert view.prob_calibrated is None
         assert view.interval("tce") == equal_tailed(view.tce().to_numpy(), 0.95)
         assert view.interval("tce")[0] > 0
-
-
-def test_they_are_read_back(calibrated, tmp_path):
-    calibrated.to_netcdf(tmp_path / "sites.nc")
-    again = bc.load(tmp_path / "sites.nc")
-    np.testing.assert_array_equal(again._free.groups, calibrated._free.groups)
-    np.testing.assert_array_equal(
-        again.tree["posterior"]["shift"], calibrated.tree["posterior"]["shift"]
-    )
-    assert again.prob_calibrated == calibrated.prob_calibrated
-    assert again.new().interval("tce") == calibrated.new().interval("tce")
-    calibrated.at(site="3").to_netcdf(tmp_path / "site.nc")
-    site = bc.load(tmp_path / "site.nc")
-    np.testing.assert_array_equal(site.tce(), calibrated.at(site="3").tce())
 
 
 def test_a_tree_of_an_earlier_version_computes_them(calibrated):

@@ -258,22 +258,6 @@ def test_strata_inside_sites_take_their_differences_away():
     assert ratio["observed_expected"] < 0.9
 
 
-def test_update_equals_one_fit_and_a_file_gives_it_back(clustered, tmp_path):
-    first = SITE.size - 60
-    parts = [
-        bc.CalibrationData(OUTCOME[k], SCORE[k], site=SITE[k], cluster=PATIENT[k])
-        for k in (slice(first), slice(first, None))
-    ]
-    updated = bc.update(bc.fit(parts[0], vary="site", **OPTIONS), parts[1])
-    shown = clustered.at(site="1").summary(names=NAMES)
-    pd.testing.assert_frame_equal(updated.at(site="1").summary(names=NAMES), shown)
-    clustered.to_netcdf(tmp_path / "post.nc")
-    again = bc.load(tmp_path / "post.nc")
-    pd.testing.assert_frame_equal(again.at(site="1").summary(names=NAMES), shown)
-    clustered.at(site="1").to_netcdf(tmp_path / "view.nc")
-    pd.testing.assert_frame_equal(bc.load(tmp_path / "view.nc").summary(names=NAMES), shown)
-
-
 def test_equal_sampling_weights_of_periods_change_nothing():
     plain = bc.fit(table(period=MONTH), vary=bc.walk("period"), **OPTIONS)
     weighted = bc.fit(

@@ -123,23 +123,6 @@ def test_the_present_may_be_what_the_last_month_shows():
     assert before[1] < shown
 
 
-@pytest.mark.parametrize("kind", ["cases", "table"])
-def test_an_update_is_one_fit_of_everything(kind):
-    outcome, score, month = year(patients=40, months=5)
-    labels, old = np.array([f"2024-{k + 1:02}" for k in month]), month < 4
-    options = {"curve": "logistic", "draws": 1000, "random_state": 1}
-    before = bc.fit(outcome[old], score[old], period=labels[old], **options)
-    if kind == "cases":
-        more = bc.update(before, outcome[~old], score[~old], period=labels[~old])
-    else:
-        more = bc.update(
-            before, bc.CalibrationData(outcome[~old], score[~old], period=labels[~old])
-        )
-    expected = bc.fit(outcome, score, period=labels, **options)
-    assert more.labels == expected.labels
-    assert more.tree["posterior"].equals(expected.tree["posterior"])
-
-
 def test_a_category_is_added_after_the_last():
     outcome, score, month = year(patients=40, months=3)
     names, old = np.array(["spring", "summer", "autumn"]), month < 2
@@ -242,11 +225,3 @@ def test_updates_say_when_cases_were():
         bc.update(post, outcome, score, period=["2024-01"] * 60)
     with pytest.raises(InputError, match="periods was given"):
         bc.update(bc.fit(outcome, score, curve="beta", draws=400), outcome, score, period=month)
-
-
-def test_a_problem_is_read_back_from_its_attributes():
-    outcome, score, label, _ = quarters()
-    data = bc.CalibrationData(outcome, score, period=label)
-    problem = prepare_terms(data, walk(), prior="clinical", random_state=1)
-    again = type(problem).from_attributes(problem.to_attributes(), data)
-    assert again == problem

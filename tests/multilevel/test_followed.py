@@ -273,12 +273,6 @@ def test_raw_estimates_count_who_left_only_as_long_as_they_were_followed(of_site
     assert estimate["lower"] < raw["s1"] < estimate["upper"]
 
 
-def test_a_saved_fit_of_sites_is_the_same(of_sites, tmp_path):
-    of_sites.to_netcdf(tmp_path / "post.nc")
-    again = bc.load(tmp_path / "post.nc")
-    np.testing.assert_allclose(again.table(), of_sites.table())
-
-
 def test_periods_say_that_the_curve_has_changed(of_periods):
     assert (1 - of_periods.explanations["constant"]) > 0.9
     now = of_periods.at(period="2024-04").summary().loc["observed_expected"]

@@ -168,23 +168,12 @@ def test_patients_that_differ_widen_what_their_visits_share(clustered):
     assert clustered.loo.pareto_k < 0.7
 
 
-def test_a_table_and_a_fit_are_kept(clustered, tmp_path):
+def test_a_table_is_kept(tmp_path):
     data = table(site=SITE, cluster=PATIENT, stratum=LAYER)
     data.to_netcdf(tmp_path / "table.nc")
     assert bc.CalibrationData.from_netcdf(tmp_path / "table.nc") == data
-    clustered.to_netcdf(tmp_path / "fit.nc")
-    pd.testing.assert_frame_equal(bc.load(tmp_path / "fit.nc").table(), clustered.table())
     alone = table(cluster=PATIENT, order=np.flatnonzero(SITE == "s2"))
     assert data.select(site="s2").without("stratum") == alone
-
-
-def test_an_update_is_one_fit_of_all(clustered):
-    early = np.flatnonzero(MONTH == 0)
-    late = np.flatnonzero(MONTH > 0)
-    roles = {"site": SITE, "cluster": PATIENT}
-    first = bc.fit(table(order=early, **roles), **FAST)
-    both = bc.update(first, table(order=late, **roles))
-    pd.testing.assert_frame_equal(both.table(), clustered.table(), rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -282,19 +271,3 @@ def test_pymc_has_the_same_density_of_clusters_given_the_steps():
             value += density.adjusted_by(made.adjustments[j]).log_likelihood(u)[0]
         ours.append(value)
     np.testing.assert_allclose(np.diff(theirs), np.diff(ours), atol=1e-6)
-
-
-def test_an_update_of_factors_is_one_fit_of_all():
-    factors = {"sex": PATIENT % 2, "age": PATIENT // 2 % 2}
-    time, event = np.minimum(COMES, LEFT), COMES <= LEFT
-    early = MONTH == 0
-
-    def of(some):
-        roles = {name: each[some] for name, each in factors.items()}
-        outcome = bc.Survival(time[some], event[some])
-        return bc.CalibrationData(outcome, RISK[some], horizon=5, subgroup=roles)
-
-    grown = bc.update(bc.fit(of(early), **FAST), of(~early))
-    once = bc.fit(of(np.full(SITE.size, fill_value=True)), **FAST)
-    pd.testing.assert_frame_equal(grown.heterogeneity, once.heterogeneity, rtol=1e-6)
-    np.testing.assert_allclose(grown.tce().to_numpy(), once.tce().to_numpy(), rtol=1e-6)

@@ -74,16 +74,11 @@ def test_summaries_alone(alone):
     assert given.data.n == 2
 
 
-@pytest.mark.parametrize("which", ["post", "alone"])
-def test_they_are_stored_and_read_back(which, tmp_path, request):
-    post = request.getfixturevalue(which)
-    post.to_netcdf(tmp_path / "sites.nc")
+def test_summaries_alone_are_stored_and_read_back(alone, tmp_path):
+    alone.to_netcdf(tmp_path / "sites.nc")
     again = bc.load(tmp_path / "sites.nc")
-    assert again.problem.known == post.problem.known
-    assert again.labels == post.labels
-    np.testing.assert_array_equal(again.tce(), post.tce())
-    np.testing.assert_array_equal(again.new().tce(), post.new().tce())
-    assert str(again) == str(post)
+    assert again.problem.known == alone.problem.known
+    np.testing.assert_array_equal(again.new().tce(), alone.new().tce())
 
 
 @pytest.mark.parametrize("which", ["post", "alone"])

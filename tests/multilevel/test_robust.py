@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import expit, log_expit, logsumexp
-from scipy.stats import beta, multivariate_normal, norm
+from scipy.stats import beta, norm
 from scipy.stats import t as student
 
 import bayescal as bc
@@ -18,7 +18,7 @@ from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.robust import LIKE_SHARE
 from free import given_free
-from integrated import log_integral
+from integrated import grid_of, log_integral, on_grid
 
 SHAPES = 0.3, 2.7
 """Of the beta law of the share of unlike levels."""
@@ -42,18 +42,10 @@ def one_unlike():
     return fitted(*simulated([1.6] + [0.0] * 11, 300), draws=1000)
 
 
-def by_grid(site, centre, mean, scales, correlation):
+def by_grid(site, centre, *population):
     """Log likelihood of a site, its shift and log slope integrated out on a grid."""
-    off = correlation * scales[0] * scales[1]
-    law = multivariate_normal(mean, [[scales[0] ** 2, off], [off, scales[1] ** 2]])
-    axes = [np.linspace(m - 8 * sd, m + 8 * sd, 201) for m, sd in zip(mean, scales, strict=True)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-    cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
-    x, value = np.log(site.score / (1 - site.score)) - centre, law.logpdf(grid) + cell
-    for at, trials, hits in zip(x, site.trials, site.hits, strict=True):
-        eta = centre + grid[:, 0] + np.exp(grid[:, 1]) * at
-        value = value + hits * log_expit(eta) + (trials - hits) * log_expit(-eta)
-    return logsumexp(value)
+    grid, prior = grid_of(*population)
+    return logsumexp(on_grid(site, centre, grid) + prior)
 
 
 def test_the_density_sums_over_which_sites_are_unlike_and_over_their_share():
@@ -144,19 +136,6 @@ def test_other_labels_of_outcomes_and_another_order_of_sites_change_nothing(one_
     back = fitted(y, s, reverse, draws=1000)
     for prob in (swapped.prob_unlike(), back.prob_unlike().iloc[::-1]):
         np.testing.assert_allclose(prob.to_numpy(), one_unlike.prob_unlike(), atol=0.05)
-
-
-def test_it_is_stored_and_an_update_keeps_the_kind_of_effects(one_unlike, tmp_path):
-    one_unlike.to_netcdf(tmp_path / "sites.nc")
-    again = bc.load(tmp_path / "sites.nc")
-    assert again.prob_unlike().equals(one_unlike.prob_unlike())
-    assert again.new().prob_below(0.05) == one_unlike.new().prob_below(0.05)
-    assert again.vary == (bc.by("site"),)
-    y, s, site = simulated([0.0] * 3, 60)
-    normal = fitted(y, s, site, bc.by("site", robust=False), draws=200)
-    more = bc.update(normal, y, s, site=site)
-    assert repr(more.vary) == "(by('site', robust=False),)"
-    assert more._drawn.unlike is None
 
 
 def test_a_new_level_is_drawn_from_both(one_unlike):

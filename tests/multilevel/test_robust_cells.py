@@ -196,13 +196,6 @@ def test_the_pymc_model_has_the_sum_over_all_sets_of_unlike_cells():
     np.testing.assert_allclose(told, np.log(0.9 + 0.1 * np.exp(log_ratio)).sum(axis=1), rtol=1e-9)
 
 
-def test_stored_and_read_back(one_bad, tmp_path):
-    one_bad.to_netcdf(tmp_path / "post.nc")
-    again = bc.load(tmp_path / "post.nc")
-    assert again.vary == one_bad.vary == (bc.by("sex"), bc.by("age"), TERMS[2])
-    np.testing.assert_array_equal(again.prob_unlike(), one_bad.prob_unlike())
-
-
 def test_robust_effects_are_normal_by_default_and_can_be_of_one_factor():
     data, *_ = simulated()
     assert not any(term.robust for term in prepared(data, ["sex", "age"]).terms)

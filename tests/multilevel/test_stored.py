@@ -74,13 +74,18 @@ def stored(post, tmp_path_factory):
     return path
 
 
-def test_it_is_read_back(post, stored, tmp_path) -> None:
+def test_it_is_read_back(kind, post, stored, tmp_path) -> None:
     again = bc.load(stored)
     assert (repr(again), again.levels) == (repr(post), post.levels)
     assert (again.vary, again.problem.kind) == (post.vary, post.problem.kind)
     assert (again.diagnostics, again.prob_calibrated) == (post.diagnostics, post.prob_calibrated)
     assert again.heterogeneity.equals(post.heterogeneity)
     assert again.table().equals(post.table())
+    if kind in ("sites", "robust cells"):
+        assert again.prob_unlike().equals(post.prob_unlike())
+    if kind == "periods":
+        assert again.when_changed().equals(post.when_changed())
+        assert again.gain_of_updating().equals(post.gain_of_updating())
     axis = next(iter(post.levels))
     for view_of in (lambda each: each.new(axis), lambda each: each.average()):
         view, same = view_of(post), view_of(again)
@@ -106,7 +111,6 @@ def test_an_update_is_one_fit_of_all(kind, options, post) -> None:
     first = OF_PERIODS if "period" in KINDS[kind][0] else EARLY
     grown = bc.update(bc.fit(table(kind, first), **options), table(kind, ~first))
     assert grown.vary == post.vary
-    np.testing.assert_allclose(
-        grown.new(next(iter(post.levels))).tce(), post.new(next(iter(post.levels))).tce(), rtol=1e-6
-    )
+    axis = next(iter(post.levels))
+    np.testing.assert_allclose(grown.new(axis).tce(), post.new(axis).tce(), rtol=1e-6)
     np.testing.assert_allclose(grown.table(), post.table(), rtol=1e-6, equal_nan=True)

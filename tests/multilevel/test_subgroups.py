@@ -120,18 +120,10 @@ def test_small_subgroups_are_drawn_towards_the_others(post):
     assert shrunk.mean() < 0.5 * raw.mean()
 
 
-def test_a_view_answers_as_any_posterior_does(post):
+def test_a_view_is_of_the_cases_of_its_levels(post):
     women = post.at(sex="F")
     assert women is post.at({"sex": "F"})
     assert str(women).startswith("sex F\n")
-    assert women.curve([0.1, 0.5]).dims == ("chain", "draw", "score")
-    assert women.predict([0.2]).sizes["obs"] == 1
-    assert women.net_benefit([0.2])["model"].sizes["threshold"] == 1
-    assert {"tce", "e90", "calibration_slope"} <= set(women.summary().index)
-    for population in ("sample", "beta"):
-        assert 0 <= women.estimate("tce", population=population) < 0.3
-    prior = women.functional("observed_expected", group="prior").std()
-    assert prior > women.functional("observed_expected").std()
     cell = post.at({"age group": "80+"}, sex="M", device="A")
     assert cell is post.at({"device": "A", "sex": "M", "age group": "80+"})
     assert cell._title == "sex M, age group 80+, device A"
@@ -161,31 +153,6 @@ def test_joint_probabilities_are_those_of_the_draws(post):
     ratio = post.functional("observed_expected") - 1
     off = float((np.abs(ratio) > 0.1).any("subgroup").mean())
     assert post.prob_any_above(0.1, "observed_expected") == off
-
-
-@pytest.mark.slow
-def test_it_is_stored_and_read_back(post, tmp_path):
-    post.to_netcdf(tmp_path / "subgroups.nc")
-    again = bc.load(tmp_path / "subgroups.nc")
-    assert again.problem.kind == "subgroups"
-    assert again.levels == post.levels
-    pd.testing.assert_frame_equal(again.table(delta=0.1), post.table(delta=0.1))
-    assert again.heterogeneity.equals(post.heterogeneity)
-    assert again.diagnostics == post.diagnostics
-    assert str(again) == str(post)
-    prior = [each.at(sex="M").functional("tce", group="prior").to_numpy() for each in (post, again)]
-    np.testing.assert_array_equal(*prior)
-
-
-def test_an_edited_tree_is_refused(post, tmp_path):
-    post.to_netcdf(tmp_path / "subgroups.nc")
-    tree = bc.load(tmp_path / "subgroups.nc").tree
-    tree["posterior"]["cell_shift"][0, 0, 0] = np.nan
-    with pytest.raises(InputError, match="not finite"):
-        bc.MultilevelPosterior(tree)
-    del tree["posterior"]["cell_shift"]
-    with pytest.raises(InputError, match="edited or damaged"):
-        bc.MultilevelPosterior(tree)
 
 
 def test_what_is_unknown_is_refused(post):
@@ -235,15 +202,6 @@ def test_labels_are_untrusted_text():
     assert "\x1b" not in str(a)
 
 
-def test_one_column_is_a_fit_of_sites():
-    y, s = bc.simulate.sample("calibrated", 120, random_state=1)
-    labels = np.resize(["a", "b", "c"], 120)
-    options = {"curve": "logistic", "draws": 1000, "random_state": 1}
-    frame = bc.fit(y, s, subgroup=pd.DataFrame({"ward": labels}), **options)
-    assert frame.problem.kind == "sites"
-    np.testing.assert_array_equal(frame.tce(), bc.fit(y, s, site=labels, **options).tce())
-
-
 @pytest.mark.slow
 def test_weights_and_the_order_of_cases_do_not_matter():
     """Counts are cases, and any order of the cases and of the factors' labels is the same fit."""
@@ -262,13 +220,3 @@ def test_weights_and_the_order_of_cases_do_not_matter():
         y, s, subgroup=factors, sample_weight=np.full(200, 2), weight_type="counts", **options
     )
     pd.testing.assert_frame_equal(counted.table(), repeated.table())
-
-
-def test_more_cases_are_added_to_subgroups():
-    y, s, frame = patients()
-    frame = frame[["sex", "device"]]
-    options = {"curve": "intercept", "draws": 1000, "random_state": 5}
-    first = bc.fit(y[:2000], s[:2000], subgroup=frame.iloc[:2000], **options)
-    both = bc.update(first, y[2000:], s[2000:], subgroup=frame.iloc[2000:])
-    again = bc.fit(y, s, subgroup=frame, **options)
-    np.testing.assert_array_equal(both.functional("tce"), again.functional("tce"))

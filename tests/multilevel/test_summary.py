@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, logsumexp
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.optimise import logistic_mle
@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms, scores_alone
 from free import given_free
-from integrated import log_integral, standard_of
+from integrated import grid_of, log_integral, standard_of
 
 SCORES = expit(norm.ppf((np.arange(32) + 0.5) / 32, -1.2, 1.1))
 CENTRE = np.log(SCORES / (1 - SCORES)).mean()
@@ -26,16 +26,6 @@ def density_of(known, curve="logistic"):
     return EffectsDensity(
         prepare_terms(data, vary, prior="neutral", curve=curve, known=known, random_state=1)
     )
-
-
-def grid_of(mean, scales, correlation):
-    """Shifts and log slopes, and the logarithm of their probabilities under a spread of sites."""
-    off = scales[0] * scales[1] * correlation
-    law = multivariate_normal(mean, [[scales[0] ** 2, off], [off, scales[1] ** 2]])
-    axes = [np.linspace(m - 8 * sd, m + 8 * sd, 241) for m, sd in zip(mean, scales, strict=True)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-    cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
-    return grid, law.logpdf(grid) + cell
 
 
 def mean_of_curves(grid, scores):

@@ -52,11 +52,6 @@ def test_power_scaling(one, average) -> None:
     assert "log_prior" not in average.tree.children
 
 
-def test_predictive_checks_have_what_they_need(one, average, identity) -> None:
-    for post in (one, average, identity):
-        assert {"observed_data", "posterior_predictive"} <= set(post.tree.children)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_predictive_plots(one, average, identity) -> None:

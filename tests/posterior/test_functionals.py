@@ -227,15 +227,6 @@ def test_weights_of_single_cases_are_even_dirichlet(rows):
         assert stats.kstest(both, stats.beta(2, rows - 2).cdf).pvalue > 1e-3
 
 
-def test_bootstrap_weights_are_dirichlet_of_the_trials():
-    trials = np.array([1.0, 2.0, 7.0])
-    _, weight = all_draws("bootstrap", np.array([0.2, 0.4, 0.6]), trials)
-    np.testing.assert_allclose(weight.sum(axis=1), 1)
-    np.testing.assert_allclose(weight.mean(axis=0), trials / 10, atol=0.01)
-    variance = trials * (10 - trials) / (100 * 11)
-    np.testing.assert_allclose(weight.var(axis=0), variance, rtol=0.1)
-
-
 @pytest.mark.parametrize("trials", [[1, 2, 3, 4], [4, 1, 2], [2, 9, 1, 30], [3.5, 2, 6]])
 def test_weights_of_rows_of_several_cases_are_dirichlet(trials):
     """Each weight is Beta(trials, the others' trials), in whatever order the rows stand."""

@@ -212,3 +212,20 @@ def test_tables_of_imputations_and_weights_beside_tables_are_refused(average, ca
         average.on(table)
     with pytest.raises(InputError, match="sample_weight"):
         average.on(bc.CalibrationData(y, s), np.ones(300))
+
+
+def test_a_summary_by_labels_is_that_of_the_scores_of_each(average):
+    scores = np.linspace(0.1, 0.9, 40)
+    sex = np.resize(["M", "F", "F"], 40)
+    table = average.summary(population=scores, by=sex, names=["tce", "observed_expected"])
+    assert table.index.names == ["group", "functional"]
+    for label in ("F", "M"):
+        alone = average.summary(population=scores[sex == label], names=["tce", "observed_expected"])
+        np.testing.assert_array_equal(table.loc[label], alone)
+    for by, population, told in [
+        (sex, "bootstrap", "Pass the score of each case with its label"),
+        (sex[:3], scores, "by has 3 labels, and population 40 scores"),
+        (np.where(sex == "F", None, "M"), scores, "missing labels"),
+    ]:
+        with pytest.raises(InputError, match=told):
+            average.summary(population=population, by=by)

@@ -385,21 +385,3 @@ def test_a_saved_average_gives_every_number_back(cmp, tmp_path) -> None:
     np.testing.assert_array_equal(*prior)
     assert back.prior_weights == pytest.approx(post.prior_weights)
     np.testing.assert_array_equal(back.exact, post.exact)
-
-
-@pytest.mark.slow
-def test_saved_imputations_give_every_number_back(tmp_path) -> None:
-    post = _imputed()
-    post.to_netcdf(tmp_path / "imputed.nc")
-    back = bc.load(tmp_path / "imputed.nc")
-    for name in FUNCTIONALS:
-        np.testing.assert_array_equal(back.functional(name), post.functional(name))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3])
-def test_another_seed_moves_the_ends_and_the_probabilities_by_little(cmp, seed) -> None:
-    one, other = (bc.compare(cmp.data, random_state=each).posterior for each in (1, seed))
-    ends = [np.array(post.interval("tce")) for post in (one, other)]
-    assert np.abs(ends[0] - ends[1]).max() < 0.05 * np.ptp(ends[0])
-    assert one.prob_below(0.03) == pytest.approx(other.prob_below(0.03), abs=0.025)

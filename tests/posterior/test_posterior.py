@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import warnings
 
 import arviz_plots
@@ -298,17 +296,6 @@ def test_a_weighted_posterior_says_it_is_a_pseudo_posterior():
     post = bc.fit(y, s, curve="beta", sample_weight=weights, random_state=0)
     assert post.summary().attrs["pseudo_posterior"]
     assert "log_likelihood" not in post.tree.children
-
-
-@pytest.mark.slow
-def test_the_first_fit_loads_no_pymc():
-    code = (
-        "import sys, bayescal as bc\n"
-        "bc.fit([0, 1, 1, 0], [.2, .7, .9, .4], random_state=0).summary()\n"
-        "loaded = {'pymc', 'pytensor', 'arviz_plots', 'nutpie', 'numba'} & set(sys.modules)\n"
-        "assert not loaded, loaded"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_fitting_is_silent_on_ordinary_data(data):

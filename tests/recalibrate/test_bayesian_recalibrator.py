@@ -10,10 +10,6 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.base import clone
-from sklearn.datasets import make_classification
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import bayescal as bc
 from bayescal import simulate
@@ -24,7 +20,6 @@ from bayescal.recalibrate import (
     BetaRecalibrator,
     IsotonicRecalibrator,
     LogisticRecalibrator,
-    RecalibratedClassifier,
     bayesian,
 )
 
@@ -369,36 +364,6 @@ def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> Non
     actual = fitted.fit(proba, labels, weight).predict_proba(proba)
     np.testing.assert_allclose(fitted.fit(proba, labels, 9 * weight).predict_proba(proba), actual)
     assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - actual).max() > 1e-3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
-def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
-    frozen = pytest.importorskip("sklearn.frozen")
-    X, y = make_classification(600, 6, n_informative=4, n_classes=3, flip_y=0.2, random_state=1)
-    names = np.array(["high", "low", "middle"])[y]
-    model = GaussianNB().fit(X[:200], names[:200])
-    new, labels, given = X[200:], names[200:], model.predict_proba(X[200:])
-    weight = np.random.default_rng(0).integers(0, 3, labels.size)
-    alone = BayesianRecalibrator(draws=200, mode=mode, random_state=0)
-    wrapped = RecalibratedClassifier(frozen.FrozenEstimator(model), alone)
-    wrapped.fit(new, labels, sample_weight=weight)
-    alone.fit(given, labels, weight, classes=model.classes_)
-    expected = alone.predict_proba(given)
-    assert expected.shape == (400, 3)
-    np.testing.assert_array_equal(wrapped.predict_proba(new), expected)
-    np.testing.assert_array_equal(wrapped.predict(new), model.classes_[expected.argmax(axis=1)])
-    np.testing.assert_array_equal(
-        wrapped.recalibrator_.predict_draws(given[:5]), alone.predict_draws(given[:5])
-    )
-    again = clone(wrapped).fit(new, labels, sample_weight=weight)
-    np.testing.assert_array_equal(again.predict_proba(new), expected)
-    pipeline = make_pipeline(FunctionTransformer(model.predict_proba), clone(alone))
-    of = {"sample_weight": weight, "classes": model.classes_}
-    pipeline.fit(
-        new, labels, **{f"bayesianrecalibrator__{key}": given for key, given in of.items()}
-    )
-    np.testing.assert_array_equal(pipeline.predict_proba(new), expected)
 
 
 def test_its_gain_can_be_assessed() -> None:

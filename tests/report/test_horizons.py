@@ -123,16 +123,3 @@ def test_what_several_horizons_do_not_go_with_is_refused(door):
         door(outcome, risks, horizon=HORIZONS, imputation=imputed)
     with pytest.raises(InputError, match="y_true is no Survival"):
         door(outcome.event, risks, horizon=HORIZONS)
-
-
-@pytest.mark.slow
-def test_clusters_and_strata_at_several_horizons_reach_each_of_them():
-    outcome, risks = study(120)
-    of_cases = {"cluster": np.arange(120) // 3, "stratum": np.arange(120) // 60}
-    how = {"draws": 400, "random_state": 2, **of_cases}
-    several = bc.assess(outcome, risks, horizon=HORIZONS, **how)
-    alone = bc.assess(outcome, risks[:, 1], horizon=3, **how)
-    assert several.at(3).facts.table.equals(alone.facts.table)
-    assert any("cluster" in text for text in several.at(3).notes)
-    compared = bc.compare(outcome, risks, horizon=HORIZONS, **how)
-    assert compared.at(3).posterior.summary().equals(compared.posterior.at(3).summary())

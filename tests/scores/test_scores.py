@@ -194,16 +194,6 @@ def test_spherical_and_dawid_sebastiani_by_definition() -> None:
     )
 
 
-def test_the_root_brier_score_of_a_vector_is_the_papers_over_the_root_of_two() -> None:
-    """RBS = sqrt(E |f - e_Y|^2), with both classes in the vector e_Y."""
-    y_true, y_prob = cases()
-    both = np.column_stack([1 - y_prob, y_prob])
-    rbs = math.sqrt(np.mean(np.sum((both - np.eye(2)[np.int64(y_true)]) ** 2, axis=1)))
-    assert scores.root_brier_score(y_true, y_prob) == pytest.approx(rbs / math.sqrt(2))
-    assert scores.root_brier_score(y_true, y_prob, scale_by_half=False) == pytest.approx(rbs)
-    assert scores.root_brier_score(y_true, both) == pytest.approx(rbs)
-
-
 def test_the_bernoulli_score_is_that_of_the_mean_and_variance_of_a_probability() -> None:
     y_true, y_prob = cases()
     y_prob = np.clip(y_prob, 0.01, 0.99)
@@ -382,12 +372,6 @@ def test_c_statistic_counts_pairs(weighted: bool) -> None:
     if not weighted:
         u = mannwhitneyu(y_prob[events], y_prob[others]).statistic
         assert actual == pytest.approx(u / (events.sum() * others.sum()), rel=1e-12)
-
-
-def test_c_statistic_has_its_fixed_points() -> None:
-    assert scores.c_statistic([0, 0, 1], [0.1, 0.2, 0.3]) == 1
-    assert scores.c_statistic([1, 0, 0], [0.1, 0.2, 0.3]) == 0
-    assert scores.c_statistic([0, 1, 0], [0.2, 0.2, 0.2]) == 0.5
 
 
 # Batches, weights, order

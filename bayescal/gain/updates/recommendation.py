@@ -15,7 +15,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.optimise import fit_logistic, log_likelihood, log_odds_of
 from bayescal.core.page import Page, Section
 from bayescal.core.table import Column, Row, Table
-from bayescal.core.text import capitalised, card, chance, count, per_thousand, percent
+from bayescal.core.text import capitalised, chance, count, per_thousand, percent
 from bayescal.data.table import CalibrationData
 from bayescal.gain._terms import net_benefit_name
 from bayescal.gain.updates.gains import gains_of
@@ -225,9 +225,7 @@ class Recommendation:
         return f"Recommendation({self.choice!r}: {self})"
 
     def _repr_html_(self) -> str:
-        shown = self._table().show()
-        rows = {line.label: line.cells for line in shown.lines}
-        return card("\n".join(self.answer), shown.heads[1:], rows)
+        return self._table().beneath("\n".join(self.answer))
 
 
 def recommendation(

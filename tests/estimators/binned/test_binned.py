@@ -180,14 +180,6 @@ def test_mce_is_the_largest_gap_and_the_limit_of_the_norms() -> None:
 # Batches
 
 
-def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(3)
-    scores, outcomes = rng.random(40), rng.random((25, 40)) < 0.5
-    full = ece(outcomes, scores)
-    monkeypatch.setattr("bayescal.estimators.registry.DOOR_BLOCK", 100)
-    np.testing.assert_allclose(ece(outcomes, scores), full, rtol=1e-13)
-
-
 # Limits and symmetries
 
 
@@ -224,29 +216,6 @@ def test_a_bin_of_one_case_counts_as_having_no_error() -> None:
 
 
 # Hostile input
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_bins": 0}, "n_bins must be a whole number from 1"),
-        ({"n_bins": 2.5}, "n_bins"),
-        ({"n_bins": True}, "n_bins"),
-        ({"n_bins": 10**12}, "n_bins"),
-        ({"binning": "equal"}, "binning must be one of 'mass', 'quantile', 'rank', 'width'"),
-        ({"ties": "first"}, "ties must be one of"),
-        ({"p": 0.5}, "p must be"),
-        ({"p": np.inf}, "p must be"),
-        ({"p": "2"}, "p must be"),
-        ({"sample_weight": [1, -1]}, "sample_weight"),
-        ({"sample_weight": [0, 0]}, "zero everywhere"),
-        ({"sample_weight": [1]}, "sample_weight has 1"),
-    ],
-)
-@pytest.mark.parametrize("estimator", [ece, debiased_ece])
-def test_refuses_options_out_of_range(estimator: Any, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        estimator([0, 1], [0.2, 0.4], **options)
 
 
 def test_debiased_knows_two_orders() -> None:

@@ -66,9 +66,6 @@ def test_certain_groups() -> None:
         ([0, 1, 1], {}, "y_prob makes 0 groups .* needs 1"),
         ([0.2, 0.4, 0.4], {"development": True}, "y_prob makes 2 groups .* needs 3"),
         ([0.2, 0.4, 0.6], {"n_groups": 0}, "n_groups must be"),
-        ([0.2, 0.4], {}, "y_true has 3 observations but y_prob has 2"),
-        ([0.2, 0.4, 1.6], {}, "outside"),
-        ([0.2, 0.4, 0.6], {"sample_weight": [1, 2]}, "sample_weight has 2"),
     ],
 )
 def test_refuses(scores: list[float], options: dict[str, Any], message: str) -> None:

@@ -109,27 +109,6 @@ def test_a_certain_and_right_model_has_no_error() -> None:
     assert class_wise_ece([1, 2, 0, 0], proba) > 0.5
 
 
-@pytest.mark.parametrize("function", BOTH)
-@pytest.mark.parametrize("options", OPTIONS)
-def test_a_batch_is_a_loop_and_weights_are_repeats(function: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(2)
-    _, proba = drawn(60, 3)
-    proba = (proba * 10).round() / (proba * 10).round().sum(axis=1, keepdims=True)
-    labels = rng.integers(0, 3, (2, 5, 60))
-    actual = function(labels, proba, **options)
-    assert actual.shape == (2, 5)
-    for index in np.ndindex(2, 5):
-        assert actual[index] == pytest.approx(function(labels[index], proba, **options))
-    one, weight = labels[0, 0], rng.integers(0, 4, 60)
-    weighted = function(one, proba, sample_weight=weight, **options)
-    repeated = function(np.repeat(one, weight), np.repeat(proba, weight, axis=0), **options)
-    assert weighted == pytest.approx(repeated)
-    order = rng.permutation(60)
-    assert function(one[order], proba[order], **options) == pytest.approx(
-        function(one, proba, **options)
-    )
-
-
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, float, bool])
 def test_labels_of_any_numeric_type(dtype: Any) -> None:
     labels, proba = np.array([0, 1, 1]), np.array([[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])

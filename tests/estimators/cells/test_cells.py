@@ -169,15 +169,10 @@ def test_whole_weights_are_repeats() -> None:
     rng = np.random.default_rng(4)
     weight, cell = rng.integers(0, 4, 60), rng.integers(0, 5, 60)
     y, s, c = (np.repeat(values, weight) for values in (outcomes, scores, cell))
-    for options in ({}, {"binning": "width", "p": 2}):
-        actual = pde(outcomes, scores, sample_weight=weight, **options)
-        assert actual == pytest.approx(pde(y, s, **options))
     for function in (pde, ece):
         for p in (1, 2):
             actual = function(outcomes, scores, cells=cell, p=p, sample_weight=weight)
             assert actual == pytest.approx(function(y, s, cells=c, p=p))
-    tau = probabilistic_kendall_tau(outcomes, scores, sample_weight=weight)
-    assert tau == pytest.approx(probabilistic_kendall_tau(y, s))
     count = probabilistic_count(scores, cells=cell, sample_weight=weight)
     assert count == pytest.approx(probabilistic_count(s, cells=c))
     merged = np.repeat(merge_cells(scores, cell, sample_weight=weight), weight)
@@ -339,18 +334,3 @@ def test_refuses_what_are_not_cells(cell: Any, message: str) -> None:
 def test_refuses_a_mean_of_nothing() -> None:
     with pytest.raises(InputError, match="cell of case 2 has no weight"):
         average_labels([0, 1, 1], [0.1, 0.5, 0.9], sample_weight=[1, 1, 0])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_bins": 0}, "n_bins must be"),
-        ({"binning": "equal"}, "binning must be one of"),
-    ],
-)
-def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
-    for function in (pde, pde_bins):
-        with pytest.raises(InputError, match=message):
-            function([0, 1], [0.2, 0.4], **options)
-    with pytest.raises(InputError, match="p must be"):
-        pde([0, 1], [0.2, 0.4], p=0)

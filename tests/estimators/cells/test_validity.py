@@ -114,26 +114,6 @@ def test_relabelling_outcomes_and_scores_keeps_the_area(seed: int, k: int, decim
     assert mirrored == pytest.approx(actual, abs=1e-9)
 
 
-def test_batches_weights_and_orders() -> None:
-    outcomes, scores, weight = data(50, 1, 8)
-    batch = np.stack([outcomes, 1 - outcomes, np.ones_like(outcomes)])[:, None]
-    actual = auc_v(batch, scores)
-    assert actual.shape == (3, 1)
-    alone = [auc_v(row, scores) for row in batch[:, 0]]
-    np.testing.assert_array_equal(actual[:, 0], alone)
-    assert isinstance(alone[0], float)
-    order = np.random.default_rng(9).permutation(50)
-    assert auc_v(outcomes[order], scores[order]) == pytest.approx(alone[0])
-    counts = weight.astype(int) - 1
-    repeated = auc_v(np.repeat(outcomes, counts), np.repeat(scores, counts))
-    assert auc_v(outcomes, scores, sample_weight=counts) == pytest.approx(repeated)
-    shape = validity_curve(np.repeat(outcomes, counts), np.repeat(scores, counts))
-    weighted = validity_curve(outcomes, scores, sample_weight=counts)
-    assert weighted.share @ weighted.epsilon == pytest.approx(shape.share @ shape.epsilon)
-    thirds = auc_v(outcomes, scores, sample_weight=counts / 3)
-    assert thirds == pytest.approx(auc_v(outcomes, scores, sample_weight=counts * 0.7))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

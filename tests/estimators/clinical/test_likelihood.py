@@ -335,22 +335,6 @@ def test_spiegelhalter_needs_a_brier_score_left_to_chance(scores: list[float]) -
         spiegelhalter_test([0, 1, 1], scores)
 
 
-@pytest.mark.parametrize(
-    ("test", "options", "message"),
-    [
-        (cox_test, {"kind": "weak"}, "kind must be one of 'intercept', 'joint', 'slope'"),
-        (giviti_test, {"devel": "other"}, "devel must be one of 'external', 'internal'"),
-        (giviti_test, {"threshold": 95}, "threshold must lie strictly between 0 and 1"),
-        (giviti_test, {"max_degree": 5}, "max_degree must be a whole number from 1"),
-        (giviti_test, {"max_degree": 2.0}, "max_degree"),
-        (giviti_test, {"max_degree": 1, "devel": "internal"}, "from 2 to 4"),
-    ],
-)
-def test_refuses_options_out_of_range(test: Any, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        test(*data(), **options)
-
-
 @pytest.mark.parametrize("case", ["plain", "weighted", "table", "separated", "one score"])
 def test_one_fit_gives_what_each_function_gives(case) -> None:
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)

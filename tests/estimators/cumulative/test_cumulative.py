@@ -231,8 +231,3 @@ def test_outcomes_that_contradict_certain_scores() -> None:
 def test_certain_scores_leave_nothing_to_test(test: Any, options: dict) -> None:
     with pytest.raises(InputError, match="0 or 1 for every case"):
         test([0, 1, 1], [0.0, 1.0, 0.0], **options)
-
-
-def test_refuses_an_unknown_part() -> None:
-    with pytest.raises(InputError, match="part must be one of 'both', 'bridge', 'mean'"):
-        cumulative_difference_test([0, 1], [0.2, 0.4], part="motion")

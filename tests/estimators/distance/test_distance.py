@@ -11,7 +11,6 @@ from scipy.integrate import quad
 from scipy.optimize import linprog
 
 from bayescal import simulate
-from bayescal.errors import InputError
 from bayescal.estimators import (
     distance_bounds,
     lower_distance_to_calibration,
@@ -216,19 +215,3 @@ def test_scores_that_all_but_touch(estimator: Any) -> None:
 
 
 # Batches, weights, orders, hostile input
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"resolution": 8}, "resolution must be a whole number from 16 to 8,192"),
-        ({"resolution": 10**6}, "resolution"),
-        ({"resolution": 64.0}, "resolution"),
-        ({"resolution": True}, "resolution"),
-        ({"sample_weight": [1, -1]}, "sample_weight"),
-    ],
-)
-@pytest.mark.parametrize("function", [lower_distance_to_calibration, distance_bounds])
-def test_refuses_options_out_of_range(function: Any, options: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        function([0, 1], [0.2, 0.4], **options)

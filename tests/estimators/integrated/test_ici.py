@@ -143,21 +143,6 @@ def test_the_relative_form_of_nothing() -> None:
         eci(outcomes[0], scores, form="relative")
 
 
-@pytest.mark.parametrize("index", INDICES.values())
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([0, 1], [0.2, 0.4]), {"smoother": "gam"}, "smoother must be one of"),
-        (([0, 1], [0.2, 0.4]), {"span": 2}, "span must be"),
-        (([0, 1], [0.2, 0.4]), {"n_knots": 9}, "n_knots must be"),
-        (([0, 1], [0.2, 0.4]), {"sample_weight": [1]}, "sample_weight has 1"),
-    ],
-)
-def test_refuses(index: Any, arguments: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        index(*arguments, **options)
-
-
 def test_eci_knows_two_forms() -> None:
     with pytest.raises(InputError, match="form must be one of 'mean-square', 'relative'"):
         eci([0, 1], [0.2, 0.4], form="multiclass")
@@ -219,22 +204,6 @@ def test_interval_of_weights_and_seeds() -> None:
     pair = np.repeat(y_true, weight), np.repeat(y_prob, weight)
     assert weighted == pytest.approx(ici_interval(*pair, random_state=3), rel=1e-6)
     assert weighted != ici_interval(*pair, random_state=4)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"index": "tce"}, "index must be one of"),
-        ({"smoother": "loess"}, "smoother must be one of 'beta', 'logistic', 'rcs'"),
-        ({"n_knots": 1}, "n_knots"),
-        ({"ci_prob": 95}, "ci_prob must lie strictly between 0 and 1"),
-        ({"draws": 10}, "draws must be"),
-    ],
-)
-def test_interval_refuses(options: dict[str, Any], message: str) -> None:
-    y_true, y_prob = simulate.sample("calibrated", 50, random_state=0)
-    with pytest.raises(InputError, match=message):
-        ici_interval(y_true, y_prob, **options)
 
 
 def test_interval_of_separated_outcomes() -> None:

@@ -266,29 +266,6 @@ def test_quantile_is_that_of_the_repeats(values: list[float], prob: float, seed:
 # Hostile input
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"smoother": "spline"}, "smoother must be one of 'beta', 'isotonic', 'loess'"),
-        ({"smoother": None}, "smoother must be one of"),
-        ({"span": 0}, "span must be above 0"),
-        ({"span": 1.5}, "span must be above 0"),
-        ({"span": np.nan}, "span must be above 0"),
-        ({"span": "wide"}, "span must be above 0"),
-        ({"n_knots": 2}, "n_knots must be a whole number from 3 to 7"),
-        ({"n_knots": 3.0}, "n_knots"),
-        ({"n_knots": True}, "n_knots"),
-        ({"scores": [0.1, 1.2]}, r"scores\[1\] = 1.2 is outside"),
-        ({"scores": []}, "scores is empty"),
-        ({"sample_weight": [1, -1]}, "sample_weight"),
-        ({"sample_weight": [0, 0]}, "zero everywhere"),
-    ],
-)
-def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        flexible_curve([0, 1], [0.2, 0.4], **options)
-
-
 @pytest.mark.parametrize("smoother", ["loess", "lowess"])
 @pytest.mark.parametrize("seed", range(40))
 def test_a_badly_weighted_local_fit_stays_near_the_outcomes(seed, smoother):

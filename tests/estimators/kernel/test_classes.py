@@ -100,32 +100,6 @@ def test_calibrated_outcomes_have_mean_zero(kernel: Any) -> None:
     assert biased == pytest.approx(np.sum(prob * (1 - prob)) / 9)
 
 
-@pytest.mark.parametrize("form", ["unbiased", "biased"])
-def test_order_of_cases_and_classes_does_not_matter(form: str) -> None:
-    labels, prob = drawn()
-    known = skce(labels, prob, form=form)
-    order = np.random.default_rng(1).permutation(labels.size)
-    assert skce(labels[order], prob[order], form=form) == pytest.approx(known, rel=1e-9)
-    renamed = np.array([2, 0, 3, 1])
-    moved = np.empty_like(prob)
-    moved[:, renamed] = prob
-    assert skce(renamed[labels], moved, form=form) == pytest.approx(known, rel=1e-9)
-
-
-@pytest.mark.parametrize("function", [skce, kce])
-@pytest.mark.parametrize("kernel", ["laplace", "gaussian", every_pair(similarity)])
-def test_counts_are_repeated_cases_and_replicates_are_rows(function: Any, kernel: Any) -> None:
-    labels, prob = drawn(20)
-    counts = np.random.default_rng(2).integers(0, 4, 20)
-    repeated = function(np.repeat(labels, counts), np.repeat(prob, counts, axis=0), kernel=kernel)
-    weighed = function(labels, prob, kernel=kernel, sample_weight=counts)
-    assert weighed == pytest.approx(repeated, rel=1e-9)
-    several = np.stack([labels, labels[::-1]]).reshape(2, 1, 20)
-    values = function(several, prob, kernel=kernel)
-    assert values.shape == (2, 1)
-    assert values[1, 0] == pytest.approx(function(labels[::-1], prob, kernel=kernel), rel=1e-9)
-
-
 def test_a_perfect_prediction_has_none_and_a_wrong_one_the_most() -> None:
     corners = np.eye(3)[[0, 1, 2, 0]]
     assert skce([0, 1, 2, 0], corners, form="biased") == 0

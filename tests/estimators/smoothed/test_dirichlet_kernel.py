@@ -84,31 +84,6 @@ def test_comes_near_the_error_of_the_population() -> None:
         assert actual == pytest.approx(known, abs=0.02)
 
 
-def test_order_of_cases_and_classes_does_not_matter() -> None:
-    labels, prob = drawn()
-    known = kde_ece(labels, prob)
-    order = np.random.default_rng(1).permutation(labels.size)
-    assert kde_ece(labels[order], prob[order]) == pytest.approx(known, rel=1e-9)
-    renamed = np.array([2, 0, 3, 1])
-    moved = np.empty_like(prob)
-    moved[:, renamed] = prob
-    assert kde_ece(renamed[labels], moved) == pytest.approx(known, rel=1e-9)
-
-
-def test_counts_are_repeated_cases_and_replicates_are_rows() -> None:
-    labels, prob = drawn(20)
-    counts = np.random.default_rng(2).integers(0, 4, 20)
-    for bandwidth in (None, 0.1):
-        repeated = kde_ece(
-            np.repeat(labels, counts), np.repeat(prob, counts, axis=0), bandwidth=bandwidth
-        )
-        weighed = kde_ece(labels, prob, bandwidth=bandwidth, sample_weight=counts)
-        assert weighed == pytest.approx(repeated, rel=1e-9)
-    values = kde_ece(np.stack([labels, labels[::-1]]), prob, bandwidth=0.1)
-    expected = [kde_ece(row, prob, bandwidth=0.1) for row in (labels, labels[::-1])]
-    np.testing.assert_allclose(values, expected, rtol=1e-12)
-
-
 def test_refusals() -> None:
     labels, prob = drawn()
     with pytest.raises(InputError, match="form"):

@@ -255,25 +255,6 @@ def test_curve_weights_are_repeats() -> None:
 # Hostile input
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bandwidth": 0}, "bandwidth must be a number from 1e-12 to"),
-        ({"bandwidth": -0.1}, "bandwidth must be"),
-        ({"bandwidth": np.nan}, "bandwidth must be"),
-        ({"bandwidth": np.inf}, "bandwidth must be"),
-        ({"bandwidth": "wide"}, "bandwidth must be"),
-        ({"bandwidth": True}, "bandwidth must be"),
-        ({"sample_weight": [1, -1]}, "sample_weight"),
-        ({"sample_weight": [0, 0]}, "zero everywhere"),
-    ],
-)
-def test_refuses_options_out_of_range(options: dict, message: str) -> None:
-    for function in (*BOTH, smooth_ece_curve):
-        with pytest.raises(InputError, match=message):
-            function([0, 1], [0.2, 0.4], **options)
-
-
 def test_the_least_bandwidth_it_names_is_enough() -> None:
     rng = np.random.default_rng(8)
     scores = rng.random(20_000)
@@ -290,22 +271,3 @@ def test_the_least_bandwidth_it_names_is_enough() -> None:
 def test_few_scores_can_be_smoothed_by_next_to_nothing() -> None:
     for function in BOTH:
         assert function([0, 1], [0.2, 0.4], bandwidth=1e-9) == pytest.approx(0.4, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), {}, "y_true has 2 observations"),
-        (([0, 2], [0.2, 0.4]), {}, "is neither 0 nor 1"),
-        (([0, 1], [0.2, 1.4]), {}, "is outside"),
-        (([0, 1], [0.2, 0.4]), {"grid": [0.5, 2]}, "grid"),
-        (([0, 1], [0.2, 0.4]), {"metric": "probit"}, "metric must be one of"),
-    ],
-)
-def test_curve_refuses_bad_input(arguments: Any, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        smooth_ece_curve(*arguments, **options)
-    if not options:
-        for function in BOTH:
-            with pytest.raises(InputError, match=message):
-                function(*arguments)

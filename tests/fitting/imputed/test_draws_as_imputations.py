@@ -46,15 +46,6 @@ def test_of_too_many_draws_it_says_how_to_thin_them() -> None:
         bc.fit(EVENT, imputation=many, **CHEAP)
 
 
-def test_the_other_doors_take_it() -> None:
-    options = {"draws": 400, "random_state": 1}
-    two = DRAWN[:2]
-    cmp = bc.compare(EVENT, imputation=two, **options)
-    a = bc.assess(EVENT, imputation=two, **options)
-    assert cmp.prob_calibrated == a.facts.prob_calibrated
-    assert a.posterior.missing_information is not None
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [

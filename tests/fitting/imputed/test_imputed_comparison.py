@@ -8,7 +8,6 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.gain import recommendation
 from bayescal.inference.comparison import total_error
 
 
@@ -36,17 +35,6 @@ def test_probabilities_are_means_and_evidence_is_the_mean_evidence(comparison):
         mean = np.mean([np.exp(c.log_evidence[name]) for c in each])
         assert evidence == pytest.approx(np.log(mean))
         assert comparison.table.loc[name, "log_evidence"] == pytest.approx(evidence)
-
-
-def test_equal_imputations_are_one_comparison(scores):
-    y, imputations = scores
-    options = {"draws": 400, "random_state": 1}
-    one = bc.compare(y, imputations[0], **options)
-    same = bc.compare(y, imputation=[imputations[0]] * 2, **options)
-    for table in ("table", "prob_by_prior"):
-        np.testing.assert_allclose(getattr(same, table), getattr(one, table), rtol=1e-9)
-    assert same.posterior.prob_below(0.05) == pytest.approx(one.posterior.prob_below(0.05))
-    assert str(recommendation(same)) == str(recommendation(one))
 
 
 def test_another_prior_is_that_of_every_imputation(scores, comparison):

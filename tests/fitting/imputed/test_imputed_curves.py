@@ -94,6 +94,10 @@ def test_equal_imputations_are_one_fit(kind, cases):
     np.testing.assert_allclose(worth[0]["evpi"], worth[1]["evpi"], atol=1e-12)
     benefits = [each.net_benefit([0.2, 0.5], by=axis)["prob_best"] for each in (three, one)]
     np.testing.assert_allclose(*benefits)
+    apart = [each.differences(axis)["mean"] for each in (three, one)]
+    np.testing.assert_allclose(*apart, atol=1e-9)
+    curves = [each.curve([0.2, 0.6], by=axis).mean(["chain", "draw"]) for each in (three, one)]
+    np.testing.assert_allclose(*curves, atol=1e-9)
     assert (three.data.n, three.data.events) == (one.data.n, one.data.events)
 
 
@@ -112,26 +116,6 @@ def test_it_is_the_posterior_of_what_was_fitted(kind, post, each):
 
 def test_combining_by_hand_is_the_same(post, each):
     assert bc.combine_imputations(each).summary().equals(post.summary())
-
-
-@pytest.mark.slow
-def test_everything_that_is_asked_of_several_curves(kind, post):
-    axis, m = AXIS[kind], post.draws // 4
-    by = {"by": axis}
-    levels = len(post.parts(axis))
-    assert post.curve([0.2, 0.6], **by).sizes["draw"] == m
-    assert ((post.predict([0.2, 0.6], **by) > 0) & (post.predict([0.2, 0.6], **by) < 1)).all()
-    assert post.tce(**by).size == levels * post.draws
-    assert post.net_benefit([0.3], **by)["model"].sizes["draw"] == m
-    worth = post.at(post.parts(axis)[0].levels).value_of_information([0.3], n_more=100)
-    assert (worth["evpi"] >= worth["evsi"]).all()
-    assert (worth["evsi"] >= 0).all()
-    assert post.prob_worst(axis).sum() == pytest.approx(1)
-    assert 0 <= post.prob_any_above(0.05) <= 1
-    assert np.isfinite(post.differences(axis)).all(axis=None)
-    index = post.summary().index
-    assert post.missing_information.index.equals(index)
-    assert not post.summary()["estimate"].drop("calibration_slope", level="functional").isna().any()
 
 
 @pytest.mark.slow

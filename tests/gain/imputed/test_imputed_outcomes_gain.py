@@ -27,20 +27,6 @@ def shrunk(score):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("route", ["curve", "paired"])
-def test_equal_copies_of_the_outcomes_are_one_gain(cases, route):
-    y, _, before = cases
-    options = OPTIONS | {"route": route}
-    one = bc.recalibration_gain(y, before, shrunk(before), **options)
-    same = bc.recalibration_gain(np.tile(y, (M, 1)), before, shrunk(before), **options)
-    shown, expected = same.summary(parts=True), one.summary(parts=True)
-    np.testing.assert_allclose(shown["mean"], expected["mean"], atol=1e-9)
-    np.testing.assert_allclose(shown[["lower", "upper"]], expected[["lower", "upper"]], atol=3e-3)
-    assert same.missing_information["missing_information"].max() < 1e-9
-    assert same.n == N
-
-
-@pytest.mark.slow
 def test_the_mean_is_of_all_imputations_and_the_spread_is_that_of_rubin(cases):
     _, outcomes, before = cases
     after = shrunk(before)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit, log_expit, logsumexp
-from scipy.stats import multivariate_normal
+from scipy.special import expit, logsumexp
 
 import bayescal as bc
 from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms
-from integrated import log_integral, standard_of
+from integrated import grid_of, log_integral, on_grid, standard_of
 
 
 def sites(sizes, mean=-1.0, seed=3, events=None):
@@ -24,25 +23,12 @@ def sites(sizes, mean=-1.0, seed=3, events=None):
     return bc.CalibrationData(y, expit(x), site=label)
 
 
-def by_brute_force(problem, mean, scales, correlation):
+def by_brute_force(problem, *population):
     """Log likelihood of the sites at one population, on a grid of every site's shift and slope."""
-    off = scales[0] * scales[1] * correlation
-    law = multivariate_normal(mean, [[scales[0] ** 2, off], [off, scales[1] ** 2]])
-    axes = [np.linspace(m - 8 * sd, m + 8 * sd, 241) for m, sd in zip(mean, scales, strict=True)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-    cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
-    prior, total = law.logpdf(grid) + cell, 0.0
-    centre = np.log(problem.pooled.frame.centre / (1 - problem.pooled.frame.centre))
-    for site in problem.groups.values():
-        table = site.table
-        x = np.log(table.score / (1 - table.score)) - centre
-        value = np.zeros(len(grid))
-        for row in range(x.size):
-            eta = centre + grid[:, 0] + np.exp(grid[:, 1]) * x[row]
-            value += table.hits[row] * log_expit(eta)
-            value += (table.trials[row] - table.hits[row]) * log_expit(-eta)
-        total += logsumexp(value + prior)
-    return total
+    (grid, prior), frame = grid_of(*population), problem.pooled.frame
+    centre = np.log(frame.centre / (1 - frame.centre))
+    each = [on_grid(site.table, centre, grid) for site in problem.groups.values()]
+    return sum(logsumexp(values + prior) for values in each)
 
 
 @pytest.mark.parametrize("population", [(0.1, -0.1, 0.3, 0.15, 0.4), (-0.5, 0.3, 0.8, 0.5, -0.6)])

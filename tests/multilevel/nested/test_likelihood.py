@@ -50,15 +50,6 @@ def test_the_evidence_is_that_of_every_row(monkeypatch, curve):
     np.testing.assert_allclose(density(at), exact(at), atol=1e-5)
 
 
-@pytest.mark.slow
-def test_so_it_is_for_many_sites(monkeypatch):
-    problem = problem_of([200] * 150)
-    density, exact = EffectsDensity(problem), all_rows(monkeypatch, problem)
-    at = points_near(density, 4)
-    assert min(part.width for part in density.parts) == 10
-    np.testing.assert_allclose(density(at), exact(at), atol=1e-3)
-
-
 def test_sites_are_what_they_are_alone():
     """A batch of sites, of several numbers of nodes and known by summaries, in any blocks."""
     known = pd.DataFrame({"site": ["other"], "observed": [30], "expected": [25.0], "n": [200]})

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayescal import simulate
-from bayescal.errors import InputError
 from bayescal.estimators import ece, sweep_bins, sweep_ece
 from known_sets import Known
 
@@ -145,20 +144,3 @@ def test_one_case_takes_one_bin(outcome: int, score: float) -> None:
 
 
 # Batches, weights, order
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"binning": "mass"}, "binning must be one of 'rank', 'width'"),
-        ({"ties": "first"}, "ties must be one of"),
-        ({"sample_weight": [0, 0]}, "zero everywhere"),
-        ({"p": 0.5}, "p must be"),
-    ],
-)
-def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        sweep_ece([0, 1], [0.2, 0.4], **options)
-    if "p" not in options:
-        with pytest.raises(InputError, match=message):
-            sweep_bins([0, 1], [0.2, 0.4], **options)
