@@ -329,7 +329,7 @@ class Assessment:
 
     def val_prob(self) -> pd.Series:
         """What R's `val.prob` prints, by its names; of the data, not of the posterior."""
-        return self.facts.val_prob()
+        return self.facts.val_prob.copy()
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the facts alone, of which tables and words are made again."""

@@ -387,6 +387,7 @@ class Facts:
         risks = self.posterior.risks(at, ci_prob=self.ci_prob)
         return risks[["risk", "lower", "upper"]].to_numpy()
 
+    @cached_property
     def val_prob(self) -> pd.Series:
         """What R's `val.prob` prints, by its names; of the data, not of the posterior.
 

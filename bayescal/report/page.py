@@ -136,10 +136,9 @@ def _to_do(f: Facts) -> Iterator[Section]:
     advice = f.recommendation
     if advice.choice is None:
         return
-    (updates,) = advice.page().sections
-    yield Section(
-        "What an update would gain", (*updates.blocks, *_applied(f), *advice.page().notes)
-    )
+    page = advice.page()
+    (updates,) = page.sections
+    yield Section("What an update would gain", (*updates.blocks, *_applied(f), *page.notes))
 
 
 def _applied(f: Facts) -> Iterator[str]:

@@ -71,7 +71,7 @@ def as_dict(f: Facts, verdict: Verdict, to_do: str, notes: list[str]) -> dict[st
         "net_benefit": _rows(f.net_benefit),
         "net_benefit_lost": _rows(f.net_benefit_lost),
         "classification": _rows(f.classification),
-        "val_prob": f.val_prob().to_dict(),
+        "val_prob": f.val_prob.to_dict(),
         "settings": {
             "curve": "average" if f.several is None else "logistic",
             "prior": f.prior.name,

@@ -571,7 +571,7 @@ def imputations_table(f: Facts) -> Table:
 
 def val_prob_table(f: Facts) -> Table:
     """The statistics of R's val.prob."""
-    values = f.val_prob()
+    values = f.val_prob
     rows = [
         Row(name, name, {"value": float(values[name]), "meaning": meaning})
         for name, (meaning, _) in VAL_PROB.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,7 +147,7 @@ class Recommendation:
         notes = () if self.choice is None else (self.rule, *self._closed)
         return Page("Which update to make", cases, self.answer, sections, notes, record)
 
-    @property
+    @cached_property
     def answer(self) -> tuple[str, ...]:
         """What is recommended, and what it gains, as sentences."""
         if self.runs_wrong_way is not None:
