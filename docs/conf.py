@@ -116,12 +116,14 @@ def make_benchmark_pages(app: Sphinx) -> None:
 
 def make_explanations(app: Sphinx) -> None:
     """Figures, the picture of a report, the table of estimators, and the numbers beside R's."""
+    import claim_figure
     import demo_picture
     import estimator_table
     import explanation_figures
     import figures
     import same_numbers_page
 
+    claim_figure.draw(explanation_figures.FIGURES / "claim.png")
     demo_picture.draw()
     figures.draw()
     explanation_figures.write_figures()

@@ -14,6 +14,7 @@ import benchmark_pages
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
 FIELDS = {"asked", "version", "commit", "date", "machine", "seed", "tables"}
 QUICKEST = {
+    "claim": ("by_size", "it.SIZES, it.KINDS = (50,), it.KINDS[:2]"),
     "coverage": ("by_size probabilities", "it.SIZES, it.KINDS = (100,), it.KINDS[:2]"),
     "structured": ("imputation times", "it.TIMES = it.TIMES[:1]"),
     "gain": ("recommended", "it.SIZES, it.KINDS = (100,), it.KINDS[:2]"),

@@ -45,7 +45,7 @@ def copy(tmp_path: Path) -> Path:
     (tmp_path / "CHANGELOG.md").write_text("## 1.2: a release, 2026-11-27\n")
     results = tmp_path / "docs" / "benchmarks"
     results.mkdir(parents=True)
-    for name in ("coverage", "gain", "papers", "planning", "speed", "structured"):
+    for name in ("claim", "coverage", "gain", "papers", "planning", "speed", "structured"):
         (results / f"{name}.json").write_text('{"version": "1.2"}')
     (tmp_path / "docs" / "cite.md").write_text("bayescal (version 1.2)")
     (tmp_path / "docs" / "install.md").write_text("pip install bayescal")

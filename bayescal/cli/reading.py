@@ -338,11 +338,9 @@ def read_from(request: Request) -> Cases:
 
 def read_predictions(request: Request) -> Predictions:
     """Read a file of one row per case."""
-    from bayescal.data.table import CalibrationData
-
     cases = read_from(request)
     with checked(cases):
-        data = CalibrationData(**cases.given, **request.of_table)
+        data = cases.table()
     event = request.pos_label or "1"
     if request.horizon is not None:
         event = f"{request.cause or 1} {by(request, request.horizon)}"

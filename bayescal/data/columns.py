@@ -135,10 +135,18 @@ class Encoded(NamedTuple):
         return self.labels[self.row]
 
 
-class ColumnRoles(TypedDict, total=False):
-    """The roles as columns of a data frame or of a file, by their names."""
+class FrameRoles(TypedDict, total=False):
+    """What a table has beside scores and the roles of arrays; `OF_TABLE` says what each is."""
 
     outcome: str | None
+    time: str | None
+    event: str | None
+    entry: str | None
+
+
+class ColumnRoles(FrameRoles, total=False):
+    """The roles as columns of a data frame or of a file, by their names."""
+
     prob: str | None
     sample_weight: str | None
     site: str | None
@@ -147,9 +155,6 @@ class ColumnRoles(TypedDict, total=False):
     stratum: str | None
     imputation: str | None
     subgroup: str | Collection[str]
-    time: str | None
-    event: str | None
-    entry: str | None
 
 
 class Columns(NamedTuple):

@@ -127,10 +127,12 @@ def regrouped(
     moves = {
         key: np.array([position[cell] for cell in each], np.int32) for key, each in new_of.items()
     }
-    moved = [p.cases._replace(cell=moves[id(p.cells)][p.cases.cell]) for p in parts]
-    together = Rows.joined(moved)
-    kept = (together.cell >= 0) & (together.trials > 0)
-    cases, _ = summed(together if kept.all() else together.of(kept))
+    moved = []
+    for part in parts:
+        rows = part.cases._replace(cell=moves[id(part.cells)][part.cases.cell])
+        kept = (rows.cell >= 0) & (rows.trials > 0)
+        moved.append(rows if kept.all() else rows.of(kept))
+    cases, _ = summed(Rows.joined(moved))
     unknown = [part.unknown for part in parts if part.unknown is not None]
     present = np.unique(cases.cell)
     if present.size < len(cells):
@@ -194,16 +196,17 @@ def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
     return having
 
 
-def of_group(contents: Contents, cell: Cell) -> Contents:
-    """The cases of one group, without roles.
+def of_group(contents: Contents, at: int) -> Contents:
+    """The cases of one group, by its position, without roles.
 
     It takes as long as the group has rows, whatever the number of groups.
     """
-    at, unknown = contents.cells.index(cell), contents.unknown
+    cell, unknown = contents.cells[at], contents.unknown
     start, end = np.searchsorted(contents.cases.cell, [at, at + 1])
     own = contents.cases.of(slice(start, end))._replace(cell=np.zeros(end - start, np.int32))
     if unknown is not None:
-        unknown = of_group(unknown, cell) if cell in unknown.cells else None
+        has = cell in unknown.cells
+        unknown = of_group(unknown, unknown.cells.index(cell)) if has else None
     return replace(contents, structure=NO_STRUCTURE, cells=((),), cases=own, unknown=unknown)
 
 

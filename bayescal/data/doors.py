@@ -16,12 +16,20 @@ from bayescal.core.arrays import is_single
 from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
-from bayescal.data.columns import OF_TABLE, ROLES, Columns, WeightType, listed, spelt_out
-from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.columns import (
+    OF_TABLE,
+    ROLES,
+    Columns,
+    FrameRoles,
+    WeightType,
+    listed,
+    spelt_out,
+)
+from bayescal.data.frames import columns_of, note_groups
 from bayescal.data.guesses import may_be_groups, may_be_sites
 from bayescal.data.matrices import ClassMode, Risks, risks_by
 from bayescal.data.roles import LabelRoles, Labels, are_columns
-from bayescal.data.table import CalibrationData, note_groups
+from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon, timed
 
 __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
@@ -29,7 +37,7 @@ __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class CaseRoles(LabelRoles, total=False):
+class CaseRoles(LabelRoles, FrameRoles, total=False):
     """What every door takes by keyword of its cases; `ROLES` says what each is."""
 
     sample_weight: Labels
@@ -37,11 +45,7 @@ class CaseRoles(LabelRoles, total=False):
     pos_label: Any
     horizon: float | Sequence[float] | None
     mode: ClassMode | None
-    outcome: str | None
     prob: str | Sequence[str] | None
-    time: str | None
-    event: str | None
-    entry: str | None
     ignore: str | Sequence[str] | None
 
 
@@ -221,7 +225,7 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
     outcome = of_cases.pop("outcome", None)
     each = [Columns.given(outcome=outcome, prob=prob, **of_cases, **of_roles) for prob in probs]
     read = [columns_of(y_true, columns) for columns in each]
-    note_groups(groups_unnamed(y_true, each[0], tuple(as_items(named.get("ignore", ()), "ignore"))))
+    note_groups(y_true, each[0], named.get("ignore", ()))
     scores, arrays = [one.pop("y_prob") for one in read], timed(read[0])
     outcomes, of_scores = arrays.pop("y_true"), scores[0]
     if not isinstance(named["prob"], str):

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import CaseError, InputError
+from bayescal.core.errors import (
+    CaseError,
+    GroupWarning,
+    InputError,
+    as_items,
+    check_type,
+    warn,
+)
+from bayescal.core.text import shortened
 from bayescal.core.versions import needed
 from bayescal.data.columns import Columns, Encoded
-from bayescal.data.guesses import may_be_groups
+from bayescal.data.guesses import may_be_groups, may_be_sites
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 
-__all__ = ["as_plain", "columns_of", "groups_unnamed"]
+__all__ = ["as_plain", "columns_of", "note_groups"]
 
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 """Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
@@ -55,19 +62,37 @@ def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
     return columns.chunk(values_of)
 
 
-def groups_unnamed(frame: Any, columns: Columns, ignore: Sequence[str]) -> list[str]:
-    """Columns that by name and values may be of hospitals or dates, of which nothing is said."""
+def note_groups(frame: Any, columns: Columns, ignore: Any) -> None:
+    """Warn of columns that by name and values may be of hospitals or dates, of which none is named.
+
+    Parameters
+    ----------
+    ignore : str or sequence of str
+        Columns that do not matter.
+    """
+    ignored = as_items(ignore, "ignore")
+    for at, name in enumerate(ignored):
+        cure = "Pass the names of columns, such as ['hospital']."
+        check_type(name, str, f"ignore[{at}]", cure)
     if columns.subgroup or any((columns.site, columns.period, columns.cluster)):
-        return []
+        return
     nw = _narwhals()
     wrapped = nw.from_native(_as_frame(frame))
     names = [str(name) for name in wrapped.collect_schema().names()]
-    named = may_be_groups(names, {*columns.needed, *ignore})
+    named = may_be_groups(names, {*columns.needed, *ignored})
     if not named:
-        return []
+        return
     few = wrapped.select(named)
     table = few.collect() if isinstance(few, nw.LazyFrame) else few
-    return [name for name in named if _repeats(table[name])]
+    for name in named:
+        if _repeats(table[name]):
+            role = "site" if may_be_sites(name) else "period"
+            warn(
+                f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
+                f"between them, or rows of one are alike, say so: {role}={name!r} or "
+                f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
+                GroupWarning,
+            )
 
 
 def _as_frame(frame: Any) -> Any:

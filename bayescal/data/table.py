@@ -15,13 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import (
     CaseError,
-    GroupWarning,
     InputError,
     as_items,
     check_callable,
     check_choice,
     check_type,
-    warn,
 )
 from bayescal.core.text import cases_and_events, count, shortened
 from bayescal.core.versions import needed
@@ -40,8 +38,7 @@ from bayescal.data.contents import (
     stacked,
     within,
 )
-from bayescal.data.frames import columns_of, groups_unnamed
-from bayescal.data.guesses import may_be_sites
+from bayescal.data.frames import columns_of, note_groups
 from bayescal.data.matrices import (
     MODES,
     ClassMode,
@@ -586,13 +583,10 @@ class CalibrationData:
         >>> bc.CalibrationData.from_frame(frame, outcome="died", prob="risk")
         CalibrationData(4 cases, 2 events, 2 rows)
         """
-        columns, ignored = Columns.given(**roles), tuple(as_items(ignore, "ignore"))
-        for at, name in enumerate(ignored):
-            cure = "Pass the names of columns, such as ['hospital']."
-            check_type(name, str, f"ignore[{at}]", cure)
+        columns = Columns.given(**roles)
         told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
         table = cls._of_frame(frame, columns, told)
-        note_groups(groups_unnamed(frame, columns, ignored))
+        note_groups(frame, columns, ignore)
         return table
 
     @classmethod
@@ -1154,10 +1148,10 @@ class CalibrationData:
         if group is not None:
             if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
-            cell = self._shown.cells[self._position[group]]
+            at = self._position[group]
             if not self._labels:
-                return self._changed(of_group(self._contents, cell))
-            levels = self._shown.structure.named(cell)
+                return self._changed(of_group(self._contents, at))
+            levels = self._shown.structure.named(self._shown.cells[at])
         wanted = {
             role: check_choice(str(level), self.levels[role], role)
             for role, level in levels.items()
@@ -1302,18 +1296,6 @@ def _without_hits(contents: Contents) -> Contents:
     return replace(
         contents, cases=contents.cases._replace(hits=np.zeros(contents.cases.score.size))
     )
-
-
-def note_groups(names: Sequence[str]) -> None:
-    """Warn of columns of hospitals or dates of which nothing is said."""
-    for name in names:
-        role = "site" if may_be_sites(name) else "period"
-        warn(
-            f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
-            f"between them, or rows of one are alike, say so: {role}={name!r} or "
-            f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
-            GroupWarning,
-        )
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,9 @@ class Curves:
         seen = not any(problem.labels[k] in problem.summaries for k in groups)
         which = OneOf(title, key, self, has_outcomes=seen)
         return self._part(
-            which, problem.together(title, groups), lambda drawn: _side_by_side(drawn, groups)
+            which,
+            problem.together(title, key["at"], groups),
+            lambda drawn: _side_by_side(drawn, groups),
         )
 
     def _own(self, key: Mapping[str, Any]) -> Part:
@@ -118,7 +120,7 @@ class Curves:
             return self._at({"at": levels})
         whose = f"The patients of {', '.join(levels.values())}" if levels else "These patients"
         which = OneOf(f"{whose}, with their own curves", key, self)
-        together = problem.together(which.title, groups)
+        together = problem.together(which.title, levels, groups)
         rows = OwnProblem.of(together, tuple(problem.groups[problem.labels[k]] for k in groups))
         part = self._part(which, together, lambda drawn: _side_by_side(drawn, groups))
         return replace(part, rows=rows, law=rows.weights(data))

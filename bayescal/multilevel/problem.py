@@ -219,8 +219,8 @@ class MultilevelProblem:
             for axis, of in zip(self.axes, zip(*self.cells, strict=True), strict=True)
         }
 
-    def together(self, name: str, groups: Sequence[int]) -> Problem:
-        """The problem of some groups with patients, whose curve is the mixture of theirs.
+    def together(self, name: str, levels: Mapping[str, str], groups: Sequence[int]) -> Problem:
+        """The problem of the groups with some levels, whose curve is the mixture of theirs.
 
         `name` says which they are: their stream of random numbers is their own.
         """
@@ -228,7 +228,10 @@ class MultilevelProblem:
         parts = [self.groups[label] for label in labels]
         if len(parts) == 1:
             return parts[0]
-        data: CalibrationData = reduce(add, map(self._table, labels))
+        if self.has_outcomes:
+            data = (self.data.select(**levels) if levels else self.data).pooled()
+        else:
+            data = reduce(add, map(self._table, labels))
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
         joined = replace(self.pooled, data=data.with_several_clusters(), seed=seed)
         weighted = [part.table._replace(trials=part.data.trials) for part in parts]

@@ -15,6 +15,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parents[1]
 PAGES = DOCS / "results"
 TITLES = {
+    "claim": "Intervals of the calibration error",
     "coverage": "Numbers of one table",
     "structured": "Hospitals, subgroups, months, clusters, imputations and times",
     "gain": "What a recalibration gains",

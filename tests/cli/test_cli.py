@@ -61,11 +61,6 @@ def test_a_file_is_assessed_and_its_page_is_told_and_written(run, csv, patients,
 
 
 @pytest.mark.slow
-def test_it_repeats_itself(run, csv) -> None:
-    assert run(csv).out == run(csv).out
-
-
-@pytest.mark.slow
 def test_no_colours_in_a_pipe(run, csv) -> None:
     result = run(csv)
     assert "\x1b" not in result.out + result.err

@@ -12,12 +12,6 @@ from bayescal.data.doors import Given
 from bayescal.gain._double_use import double_use
 from bayescal.gain.paired import as_paired
 
-
-@pytest.fixture(scope="module")
-def patients():
-    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
-
-
 FITTED = {
     "logistic": bc.recalibrate.LogisticRecalibrator(),
     "intercept": bc.recalibrate.InterceptRecalibrator(),

@@ -17,11 +17,6 @@ from bayescal.gain import recommendation
 from bayescal.gain.paired import cases_of
 
 
-@pytest.fixture(scope="module")
-def patients():
-    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
-
-
 def mapped(score):
     return expit(-0.4 + 0.6 * logit(score))
 

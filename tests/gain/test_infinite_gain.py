@@ -16,11 +16,6 @@ ROUTES = ("curve", "paired")
 OPTIONS = {"draws": 400, "random_state": 1}
 
 
-@pytest.fixture(scope="module")
-def patients():
-    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
-
-
 @pytest.fixture(autouse=True)
 def _closed_figures():
     yield

@@ -10,11 +10,6 @@ from bayescal.gain._refit import Refit
 from bayescal.model.priors import as_prior
 
 
-@pytest.fixture(scope="module")
-def patients():
-    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
-
-
 @pytest.mark.parametrize("n", [30, 60, 400])
 def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients, n) -> None:
     y, s = (values[:n] for values in patients)

@@ -10,11 +10,6 @@ import bayescal as bc
 from bayescal.gain._terms import PARTS, brier_gain, brier_gains, curve_terms, log_gains
 
 
-@pytest.fixture(scope="module")
-def patients():
-    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
-
-
 def mapped(score):
     return expit(-0.4 + 0.6 * logit(score))
 

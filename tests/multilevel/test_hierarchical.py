@@ -17,28 +17,6 @@ def post():
     return bc.fit(y, s, site=np.resize(LABELS, y.size), curve="logistic", random_state=1)
 
 
-def test_measures_have_a_dimension_of_sites(post):
-    assert post.labels == LABELS
-    for measured in (post.tce(), post.functional("observed_expected")):
-        assert measured.dims == ("chain", "draw", "site")
-        assert measured["site"].to_numpy().tolist() == list(LABELS)
-    assert post.curve().dims == ("chain", "draw", "site", "score")
-    assert post.predict([0.1, 0.4, 0.5]).sizes["obs"] == 3
-    assert post.net_benefit([0.3])["model"].dims == ("chain", "draw", "site", "threshold")
-    table = post.summary(names=["tce", "observed_expected"])
-    assert table.index.names == ["site", "functional"]
-    assert len(table) == 6
-
-
-def test_a_view_answers_as_its_site_does(post):
-    view = post.at(site="south")
-    np.testing.assert_array_equal(view.tce(), post.tce().sel(site="south"))
-    assert view.data.n == 300
-    assert view.estimate("tce") == post.table().loc["south", "tce"]
-    assert post.at(site="south") is view
-    assert str(view).startswith("south\n")
-
-
 def test_probabilities_of_sites(post):
     assert post.prob_worst().sum() == pytest.approx(1)
     single = (post.tce() > 0.05).mean(("chain", "draw"))

@@ -120,18 +120,10 @@ def test_small_subgroups_are_drawn_towards_the_others(post):
     assert shrunk.mean() < 0.5 * raw.mean()
 
 
-def test_a_view_answers_as_any_posterior_does(post):
+def test_a_view_is_of_the_cases_of_its_levels(post):
     women = post.at(sex="F")
     assert women is post.at({"sex": "F"})
     assert str(women).startswith("sex F\n")
-    assert women.curve([0.1, 0.5]).dims == ("chain", "draw", "score")
-    assert women.predict([0.2]).sizes["obs"] == 1
-    assert women.net_benefit([0.2])["model"].sizes["threshold"] == 1
-    assert {"tce", "e90", "calibration_slope"} <= set(women.summary().index)
-    for population in ("sample", "beta"):
-        assert 0 <= women.estimate("tce", population=population) < 0.3
-    prior = women.functional("observed_expected", group="prior").std()
-    assert prior > women.functional("observed_expected").std()
     cell = post.at({"age group": "80+"}, sex="M", device="A")
     assert cell is post.at({"device": "A", "sex": "M", "age group": "80+"})
     assert cell._title == "sex M, age group 80+, device A"
@@ -208,15 +200,6 @@ def test_labels_are_untrusted_text():
     bc.plots.forest(post)[0].figure.canvas.draw()
     a = bc.assess(y, s, subgroup=hostile, draws=1000, random_state=1)
     assert "\x1b" not in str(a)
-
-
-def test_one_column_is_a_fit_of_sites():
-    y, s = bc.simulate.sample("calibrated", 120, random_state=1)
-    labels = np.resize(["a", "b", "c"], 120)
-    options = {"curve": "logistic", "draws": 1000, "random_state": 1}
-    frame = bc.fit(y, s, subgroup=pd.DataFrame({"ward": labels}), **options)
-    assert frame.problem.kind == "sites"
-    np.testing.assert_array_equal(frame.tce(), bc.fit(y, s, site=labels, **options).tce())
 
 
 @pytest.mark.slow

@@ -58,14 +58,6 @@ def test_names_that_are_none(make, message):
         make()
 
 
-def test_sites_are_one_exchangeable_term():
-    data = bc.CalibrationData(*cases(), site=FACTORS["site"])
-    post, sugar = bc.fit(data, vary="site", **OPTIONS), bc.fit(data, **OPTIONS)
-    assert post.problem.kind == "sites"
-    np.testing.assert_array_equal(post.tce(), sugar.tce())
-    np.testing.assert_array_equal(post.new("site").tce(), sugar.new().tce())
-
-
 def test_one_factor_is_fitted_as_sites_are_and_keeps_its_name():
     data = bc.CalibrationData(*cases(), subgroup={"sex": FACTORS["sex"]})
     post, sites = (
@@ -87,16 +79,6 @@ def test_factors_are_a_term_each_and_their_interaction():
     assert post.problem.kind == "subgroups"
     assert post.heterogeneity.equals(sugar.heterogeneity)
     np.testing.assert_array_equal(post.functional("tce"), sugar.functional("tce"))
-
-
-def test_periods_are_a_walk():
-    data = bc.CalibrationData(*cases(), period=MONTH)
-    post = bc.fit(data, vary=bc.walk(), **OPTIONS)
-    sugar = bc.fit(*cases(), period=MONTH, **OPTIONS)
-    assert post.problem.kind == "periods"
-    assert post.labels == sugar.labels
-    np.testing.assert_array_equal(post.functional("tce"), sugar.functional("tce"))
-    np.testing.assert_array_equal(post.new().tce(), sugar.new().tce())
 
 
 def test_without_an_interaction_differences_are_the_same_in_every_cell():

@@ -6,7 +6,6 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from scipy.special import expit
@@ -16,22 +15,7 @@ from bayescal.estimators import flexible_curve, smooth_ece_curve
 from bayescal.plots._curve import _sides_of as sides_of
 from bayescal.plots._curve import smoother_at
 from bayescal.plots.style import round_ticks
-
-
-@pytest.fixture(scope="module")
-def off() -> bc.CalibrationPosterior:
-    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
-    return bc.fit(y_true, y_prob, curve="beta", random_state=2)
-
-
-@pytest.fixture(scope="module")
-def calibrated() -> bc.CalibrationPosterior:
-    y_true, y_prob = bc.simulate.sample("clinical-middle-calibrated", 400, random_state=2)
-    return bc.compare(y_true, y_prob, random_state=2).posterior
-
-
-def legend(ax: Axes) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
+from drawn import legend
 
 
 @pytest.mark.slow

@@ -14,22 +14,13 @@ from scipy import stats
 import bayescal as bc
 from bayescal.core.text import count, interval, percent
 from bayescal.errors import InputError
+from drawn import labelled
 
 
 @pytest.fixture(scope="module")
 def post() -> bc.CalibrationPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     return bc.fit(y_true, y_prob, curve="beta", random_state=1)
-
-
-@pytest.fixture
-def ax() -> Axes:
-    return Figure().subplots()
-
-
-def labelled(ax: Axes, label: str):
-    (actual,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return actual
 
 
 def bars(ax: Axes) -> ErrorbarContainer:

@@ -16,6 +16,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.plots.text import label
 from bayescal.posterior.functionals import FUNCTIONALS
+from drawn import labelled
 
 
 @pytest.fixture(scope="module")
@@ -32,16 +33,6 @@ def average(cmp) -> bc.CalibrationPosterior:
 @pytest.fixture(scope="module")
 def post(cmp) -> bc.CalibrationPosterior:
     return bc.fit(cmp.data, curve="beta", random_state=2)
-
-
-@pytest.fixture
-def ax() -> Axes:
-    return Figure().subplots()
-
-
-def labelled(ax: Axes, label: str):
-    (actual,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return actual
 
 
 # The posterior of a functional

@@ -4,39 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import bayescal as bc
 from bayescal.core.text import interval
 from bayescal.errors import InputError
-
-
-@pytest.fixture(scope="module")
-def off() -> bc.CalibrationPosterior:
-    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
-    return bc.fit(y_true, y_prob, curve="beta", random_state=2)
-
-
-@pytest.fixture(scope="module")
-def calibrated() -> bc.CalibrationPosterior:
-    y_true, y_prob = bc.simulate.sample("clinical-middle-calibrated", 400, random_state=2)
-    return bc.compare(y_true, y_prob, random_state=2).posterior
-
-
-@pytest.fixture
-def ax() -> Axes:
-    return Figure().subplots()
-
-
-def legend(ax: Axes) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def labelled(ax: Axes, label: str):
-    (actual,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return actual
-
+from drawn import labelled, legend
 
 # Overlays
 

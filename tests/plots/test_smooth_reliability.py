@@ -13,17 +13,9 @@ from matplotlib.figure import Figure
 
 import bayescal as bc
 from bayescal.errors import InputError
+from drawn import legend
 
 CASES = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=2)
-
-
-@pytest.fixture
-def ax() -> Axes:
-    return Figure().subplots()
-
-
-def legend(ax: Axes) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_the_curve_is_as_wide_as_the_density(ax: Axes) -> None:

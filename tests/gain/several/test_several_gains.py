@@ -86,14 +86,6 @@ def test_equal_predictions_gain_exactly_nothing(cases):
     assert "Brier score, A new site: unchanged" in repr(same)
 
 
-def test_a_table_with_sites_is_the_same_as_arrays(gains, cases):
-    y, score, site, _ = cases
-    data = bc.CalibrationData(y, score, site=site)
-    of_table = bc.recalibration_gain(data, after=better, thresholds=[0.2], **FIXED)
-    columns = ["estimate", "lower", "upper", "prob_improved"]
-    np.testing.assert_allclose(of_table.table()[columns], gains.table()[columns], atol=1e-12)
-
-
 def test_a_map_of_each_site_gains_in_the_sites_and_in_all_patients(cases):
     y, score, site, shift = cases
     own = true_curve(score, shift)

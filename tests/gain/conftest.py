@@ -1,0 +1,12 @@
+"""Patients of a model whose risks are too extreme."""
+
+from __future__ import annotations
+
+import pytest
+
+import bayescal as bc
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
