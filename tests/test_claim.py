@@ -123,6 +123,14 @@ def test_sentences_quote_what_was_measured() -> None:
     text = (DOCS / "claim.md").read_text("utf-8")
     assert [part for part in page if part not in text] == []
     text = " ".join((DOCS / "paper" / "paper.md").read_text("utf-8").split())
+    both += (
+        f"drew {sum(row['sets'] for row in kinds.values())} data sets",
+        f"with {share(kinds[lowest]['coverage'])} (",
+        f"{min(wider):.1f} to {max(wider):.1f} times as wide as ours",
+        f"sets {share(contains_zero(OURS, True))} had an interval that reached zero",
+        f"lowest in {share(min(row[n] for row in TABLES['cells'] for n in row if n != 'kind'))}.",
+        f"is {share(of(OURS, 'width', 50)[0])} wide on average",
+    )
     assert [part for part in both if part not in text] == []
 
 

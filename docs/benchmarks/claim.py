@@ -57,8 +57,7 @@ ASKED = (
 )
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
 RESAMPLES = 200
-SLOW = 10
-"""Sets of a cell on which the slow methods are computed."""
+SLOW = 10  # sets of a cell on which the slow methods are computed
 
 # The new kinds of populations
 
@@ -145,7 +144,6 @@ def nearly(rng) -> Truth:
 
 NEW = (clumped, skewed, upper_end, clinics, rare, wiggle, tree, network, nearly)
 KINDS = (*populations.KINDS, *NEW)
-
 # Methods
 
 OURS = "bayescal"

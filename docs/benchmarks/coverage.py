@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayescal as bc
-from bayescal import estimators
 from populations import KINDS, drawn
 from record import Row, judged, means, run, stated
 
@@ -29,13 +28,6 @@ NUMBERS = {
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles of the scores at which the curve is read."""
 LIMITS = (0.02, 0.05)
-RIVALS = {
-    "ECE, bootstrap": {"estimator": "ece"},
-    "debiased ECE, bootstrap": {"estimator": "debiased_ece"},
-    "SmoothECE, bootstrap": {"estimator": "smooth_ece"},
-    "ICI by loess, bootstrap": {"estimator": "ici"},
-}
-RESAMPLES = 200
 
 
 class Study(NamedTuple):
@@ -121,35 +113,7 @@ def probabilities(seed: int, repeats: int) -> list[Row]:
     return stated(pairs())
 
 
-def rivals(seed: int, repeats: int) -> list[Row]:
-    """Beside simple estimators
-
-    The true calibration error, in populations that are not exactly calibrated. Each rival has
-    bootstrap intervals of 200 resamples, basic or by percentiles: the kind with the better score.
-    """
-    rows = []
-    for it in studies(seed, repeats):
-        true = it.truth.functional("tce")
-        if true < 1e-9:
-            continue
-        rows.append(judged(it.post.interval("tce"), true, method="bayescal", n=it.n, type=""))
-        for title, options in RIVALS.items():
-            for kind in ("basic", "percentile"):
-                made = estimators.estimator_interval(
-                    it.y, it.s, n_resamples=RESAMPLES, random_state=0, method=kind, **options
-                )
-                ends = (made.lower, made.upper)
-                rows.append(judged(ends, true, method=title, n=it.n, type=kind))
-    table = means(rows, "method", "n", "type")
-    best: dict[Any, Row] = {}
-    for row in table:
-        key = row["method"], row["n"]
-        if key not in best or row["score"] < best[key]["score"]:
-            best[key] = row
-    return sorted(best.values(), key=lambda row: row["n"])
-
-
-PARTS = {by_size: 30, by_kind: 30, probabilities: 30, rivals: 30}
+PARTS = {by_size: 30, by_kind: 30, probabilities: 30}
 
 
 def main(arguments: Any = None) -> None:

@@ -19,8 +19,8 @@ GOALS: dict[str, dict[str, Any]] = {
     "slope, width 0.35": {"of": "calibration_slope", "width": 0.35},
     "O/E, width 0.3": {"of": "observed_expected", "width": 0.3},
     "TCE, width 0.06": {"of": "tce", "width": 0.06},
-    "conclude: close enough, 0.05": {"conclude": "close enough", "close": 0.05},
-    "conclude: miscalibrated, 0.03": {"conclude": "miscalibrated", "close": 0.03},
+    "conclude: close enough, 0.05": {"conclude": "close enough", "limit": 0.05},
+    "conclude: miscalibrated, 0.03": {"conclude": "miscalibrated", "limit": 0.03},
 }
 ANALYSES = ("curve", "average")
 ICC, CLUSTER, CLUSTERED = 0.05, 20, ("slope, width 0.35", "O/E, width 0.3")
@@ -29,7 +29,7 @@ ICC, CLUSTER, CLUSTERED = 0.05, 20, ("slope, width 0.35", "O/E, width 0.3")
 def reached(goal: dict[str, Any], post: Any) -> bool:
     """Whether the posterior of one study reaches the goal."""
     if "conclude" in goal:
-        below = post.prob_below(goal["close"])
+        below = post.prob_below(goal["limit"])
         return bool((below if goal["conclude"] == "close enough" else 1 - below) >= 0.95)
     lower, upper = post.interval(goal["of"])
     return bool(upper - lower <= goal["width"])
