@@ -80,38 +80,38 @@ def request_of(
     """
     from bayescal.data.columns import Columns, Door, Request
 
-    said: dict[str, Any] = dict.fromkeys([*ROLES, *OF_TABLE, *OPTIONS]) | dict(typed or {})
-    for name, given in said.items():
+    told: dict[str, Any] = dict.fromkeys([*ROLES, *OF_TABLE, *OPTIONS]) | dict(typed or {})
+    for name, given in told.items():
         if isinstance(given, (list, tuple)) and name not in REPEATED:
             if len(given) > 1 and name in ROLES:
                 several = " Name several subgroups with --subgroup." * (name == "site")
                 raise InputError(f"{_typed(name)} is one column, and was given twice.{several}")
-            said[name] = given[0] if given else None
-    if said["cluster"] is not None and said["independent"]:
+            told[name] = given[0] if given else None
+    if told["cluster"] is not None and told["independent"]:
         raise InputError("--cluster and --independent contradict each other. Leave one out.")
-    is_timed = said["time"] is not None
-    horizons = _horizons(said, several_horizons=several_horizons) if is_timed else ()
+    is_timed = told["time"] is not None
+    horizons = _horizons(told, several_horizons=several_horizons) if is_timed else ()
     if not is_timed:
-        _refuse_times(said)
-    probs = _columns_of(said["prob"], horizons) if len(horizons) > 1 else (said["prob"],)
-    named = {name: said[name] for name in (*ROLES, *OF_TABLE)} | {"prob": probs[0]}
+        _refuse_times(told)
+    probs = _columns_of(told["prob"], horizons) if len(horizons) > 1 else (told["prob"],)
+    named = {name: told[name] for name in (*ROLES, *OF_TABLE)} | {"prob": probs[0]}
     return Request(
         file,
-        Columns(**named | {"subgroup": tuple(said["subgroup"] or ())}),
+        Columns(**named | {"subgroup": tuple(told["subgroup"] or ())}),
         others=dict.fromkeys(probs, "prob") if len(probs) > 1 else {},
-        pos_label=None if is_timed else said["positive"],
-        weight_type=said["weight_type"],
+        pos_label=None if is_timed else told["positive"],
+        weight_type=told["weight_type"],
         horizon=horizons if len(horizons) > 1 else (*horizons, None)[0],
-        cause=said["positive"] if is_timed else None,
-        censored=said["censored"],
-        every=said["every"],
-        scale=said["scale"] or "probability",
-        drop_missing=bool(said["drop_missing"]),
+        cause=told["positive"] if is_timed else None,
+        censored=told["censored"],
+        every=told["every"],
+        scale=told["scale"] or "probability",
+        drop_missing=bool(told["drop_missing"]),
         needs_outcomes=True,
-        ignore=tuple(said["ignore_column"] or ()),
-        independent=bool(said["independent"]) or "independent" not in takes,
-        encoding=said["encoding"],
-        sheet=said["sheet"],
+        ignore=tuple(told["ignore_column"] or ()),
+        independent=bool(told["independent"]) or "independent" not in takes,
+        encoding=told["encoding"],
+        sheet=told["sheet"],
         asks=tuple(name for name in ROLES if name in takes),
         door=Door(*COMMAND_LINE),
     )
@@ -126,34 +126,34 @@ def by(request: Request, at: float) -> str:
     return f"by {at:g} {unit}{'' if at == 1 else 's'}"
 
 
-def _refuse_times(said: Mapping[str, Any]) -> None:
+def _refuse_times(told: Mapping[str, Any]) -> None:
     """Refuse options that go with times to an event."""
-    if said["event"] is not None:
+    if told["event"] is not None:
         raise InputError(
             "--event goes with --time: it is the column of what ended the time. The value "
-            f"of the outcome that is the event is named with --positive {said['event']}."
+            f"of the outcome that is the event is named with --positive {told['event']}."
         )
     for name in ("entry", "horizon", "censored"):
-        if said[name]:
+        if told[name]:
             raise InputError(f"--{name} goes with --time, the column of times to an event.")
-    if said["scale"] == "survival":
+    if told["scale"] == "survival":
         raise InputError("--scale survival goes with --time, the column of times.")
 
 
-def _horizons(said: Mapping[str, Any], *, several_horizons: bool) -> tuple[float, ...]:
+def _horizons(told: Mapping[str, Any], *, several_horizons: bool) -> tuple[float, ...]:
     """The horizons as they were typed, such as 5 or 1,3,5."""
-    if said["event"] is None:
+    if told["event"] is None:
         raise InputError(
             "--event is missing: with --time it names the column of what ended the time: 1 the "
             "event, 0 the case left, 2, 3, ... a competing event, or words."
         )
-    typed, horizons = said["horizon"], []
+    typed, horizons = told["horizon"], []
     if typed is None:
         raise InputError(
             "--horizon is missing: with --time the scores are risks of the event by some time. "
             "Name it in the units of the times, such as --horizon 5."
         )
-    if said["outcome"] is not None:
+    if told["outcome"] is not None:
         raise InputError("--outcome does not go with --time. Leave it out.")
     for part in typed.split(","):
         try:
@@ -171,7 +171,7 @@ def _horizons(said: Mapping[str, Any], *, several_horizons: bool) -> tuple[float
             "Name one."
         )
     for name, role in ROLES.items():
-        if role.groups and said[name]:
+        if role.groups and told[name]:
             raise InputError(
                 f"{_typed(name)} does not go with several horizons. Name one, such as "
                 f"--horizon {horizons[0]:g}."

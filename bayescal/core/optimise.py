@@ -140,9 +140,9 @@ def zero_of(
         least = (4e-16 * abs(best) + tolerance / 2) / abs(b - a)
         if least > 0.5:
             return best
-        place, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        ratio, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
         share = 0.5
-        if 1 - np.sqrt(1 - place) < value < np.sqrt(place):
+        if 1 - np.sqrt(1 - ratio) < value < np.sqrt(ratio):
             share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
             share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
         share = min(max(share, least), 1 - least)

@@ -938,7 +938,7 @@ class CalibrationData:
         Only a table that was just made from arrays has them, and only where rows on the grid keep
         less: they are neither stored nor pickled. Else there are none.
         """
-        found: list[CheckedCases] = []
+        parts: list[CheckedCases] = []
         for *given, label, imputation in self._arrays:
             outcome, score, weight = cases = check_cases(*given, pos_label=label)
             of: list[Any] = [slice(None)]
@@ -946,8 +946,8 @@ class CalibrationData:
                 of = [np.asarray(imputation).astype(str) == one for one in self._labels]
             for at in of:
                 own = None if weight is None else weight[at]
-                found.append(cases._replace(outcome=outcome[at], score=score[at], weight=own))
-        return tuple(cases.known() for cases in found)
+                parts.append(cases._replace(outcome=outcome[at], score=score[at], weight=own))
+        return tuple(cases.known() for cases in parts)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the table, without the arrays it was made from and what is read off."""

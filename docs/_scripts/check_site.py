@@ -3,7 +3,7 @@
 Every internal link leads to a page and to an anchor that exist, no page weighs more than 500 kB
 with its pictures, the search knows every public name, and what people search first is among its
 first three hits. The last is asked of the page itself, in Chromium, and left out where there is
-none.
+none. Sphinx keeps words of `{index}` in a build from scratch only: remove `docs/_build` before.
 """
 
 from __future__ import annotations
