@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import softmax
 
 from bayescal.core.arrays import Floats
 from bayescal.core.decision import net_benefit
+from bayescal.core.sampling import resample
 from bayescal.core.versions import one_blas_thread
 from bayescal.data.table import CalibrationData
-from bayescal.gain._curve_route import Posterior, joined
+from bayescal.gain._curve_route import Posterior, calibration_mixture, joined
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import (
     Terms,
@@ -25,12 +28,18 @@ from bayescal.gain._terms import (
 )
 from bayescal.gain.alike import Alike, of_neighbours
 from bayescal.gain.paired import PairedPredictions
+from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
 from bayescal.posterior.intervals import among_few
 from bayescal.posterior.population import ClusterBootstrap, draw_population
 
 __all__ = ["by_pairs"]
 
+BEFORE, AFTER = 1, 2
+"""The side that is exactly calibrated."""
+CERTAIN = 1e4
+"""Cases for one where predictions stand in place of outcomes: they are not drawn, and the prior,
+which shrinks a curve of few cases, is to have no say."""
 AT_ONCE = 32
 """Draws whose curves are fitted together, at least."""
 
@@ -44,7 +53,9 @@ def by_pairs(
     Scores and net benefit are averages over the weighted cases; of clusters, their draws are
     stretched as few of them ask (`ClusterBootstrap.stretch`). The calibration error of each side
     is that of a beta curve fitted again to each weighting (the weighted likelihood bootstrap of
-    Newton & Raftery, 1994), so that the two errors of a draw share everything but the scores.
+    Newton & Raftery, 1994), so that the two errors of a draw share everything but the scores. As
+    often as the evidence says, a side is exactly calibrated: the curve of the other is then fitted
+    to its predictions, in place of the outcomes.
 
     Parameters
     ----------
@@ -55,12 +66,23 @@ def by_pairs(
     law = alike.of_clusters(pairs.clusters)
 
     rng = np.random.default_rng([seed, *b"pairs"])
-    before = _Side(pairs, alike, pairs.before, pairs.table_before, prior, thresholds)
+    updated = np.mean(pairs.after, axis=0)
+    before = _Side(pairs, alike, pairs.before, pairs.table_before, prior, thresholds, updated)
     tables = zip(pairs.after, pairs.tables_after, strict=True)
-    after = [_Side(pairs, alike, score, table, prior, thresholds) for score, table in tables]
+    after = [
+        _Side(pairs, alike, score, table, prior, thresholds, pairs.before)
+        for score, table in tables
+    ]
+    first_mixture = calibration_mixture(pairs.table_before, prior, seed)
+    mixtures = tuple(calibration_mixture(table, prior, seed) for table in pairs.tables_after)
+    exact = _exact_sides(first_mixture, mixtures, draws, rng)
     blocks: list[Terms] = []
+    done = 0
     for weight in _weightings(alike.trials, law, draws, rng):
-        first, second = before.terms(weight), _average([side.terms(weight) for side in after])
+        part = exact[done : done + len(weight)]
+        done += len(weight)
+        first = before.terms(weight, part == BEFORE, part == AFTER)
+        second = _average([side.terms(weight, part == AFTER, part == BEFORE) for side in after])
         blocks.append({name: second[name] - values for name, values in first.items()})
     gains = joined(blocks)
     worth = _average([side.worth for side in after])
@@ -76,7 +98,25 @@ def by_pairs(
     for score, name in (("brier", "brier"), ("log", "log_score")):
         gains[f"{score}_refinement"] = gains[name] - gains[f"{score}_calibration"]
     infinite = infinite_log_gain(pairs.outcome, pairs.before, pairs.after)
-    return Posterior(with_infinite_log_gain(gains, infinite))
+    gains = with_infinite_log_gain(gains, infinite)
+    return Posterior(gains, first_mixture, mixtures, exact)
+
+
+def _exact_sides(
+    before: Mixture, after: Sequence[Mixture], draws: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Which side is exactly calibrated in each draw, (draws,): 0 for neither.
+
+    As where gains follow from one curve: the curve is near the predictions before or near those
+    after, and evidence weighs the two.
+    """
+    both = [before.log_evidence, float(np.mean([side.log_evidence for side in after]))]
+    share = softmax(both) * [
+        before.prob_calibrated,
+        float(np.mean([side.prob_calibrated for side in after])),
+    ]
+    sides = np.array([0, BEFORE, AFTER])
+    return sides[resample(np.array([1 - share.sum(), *share]), draws, rng)]
 
 
 def _stretched(gains: Terms, stretch: dict[str, float]) -> Terms:
@@ -124,25 +164,32 @@ class _Side:
         table: CalibrationData,
         prior: Prior,
         thresholds: Sequence[float],
+        other: Floats,
     ) -> None:
         self.refit = Refit(table, prior)
         problem = self.refit.problem
         self.score, self.share = problem.stated, problem.trials / problem.n
         self.total = float(pairs.weight.sum())
         outcome = pairs.outcome
-        column = problem.rows_of(score[alike.one]) + self.share.size * outcome[alike.one]
+        row = problem.rows_of(score[alike.one])
+        column = row + self.share.size * outcome[alike.one]
         shape = (alike.trials.size, 2 * self.share.size)
         entries = (np.ones(shape[0]), (np.arange(shape[0]), column))
         self.member = sparse.csr_array(entries, shape=shape).T.tocsr()
+        expected = (other[alike.one], (row, np.arange(shape[0])))
+        self.by_other = sparse.csr_array(expected, shape=(self.share.size, shape[0]))
         worth = {"brier": -((score - outcome) ** 2), "log_score": log_score(outcome, score)}
         for threshold in thresholds:
             benefit = net_benefit(outcome, 1.0, threshold) * treated(score, threshold)
             worth[net_benefit_name(threshold)] = benefit
         self.worth = {name: alike.means(values) for name, values in worth.items()}
 
-    def terms(self, weight: Floats) -> Terms:
+    def terms(
+        self, weight: Floats, is_exact: NDArray[np.bool_], is_other_exact: NDArray[np.bool_]
+    ) -> Terms:
         """Of a block of draws, larger is better: minus the loss, and minus the error."""
-        mass, curve = self._refitted(weight)
+        mass, curve = self._refitted(weight, is_other_exact)
+        curve[is_exact] = self.score
         score = self.score
         return {
             "tce": -mean(mass, np.abs(curve - score)),
@@ -150,8 +197,10 @@ class _Side:
             "log_calibration": -mean(mass, divergence(curve, score)),
         } | {name: weight @ values for name, values in self.worth.items()}
 
-    def _refitted(self, weight: Floats) -> tuple[Floats, Floats]:
+    def _refitted(self, weight: Floats, is_other_exact: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Mass of every row of the problem, and the curve there, of shape (draws, rows)."""
         others, events = np.split((self.member @ weight.T).T, 2, axis=1)
         mass = others + events
-        return mass, self.refit.curves(self.total * mass, self.total * events)
+        events[is_other_exact] = (self.by_other @ weight[is_other_exact].T).T
+        cases = np.where(is_other_exact, CERTAIN, 1.0)[:, None] * self.total
+        return mass, self.refit.curves(cases * mass, cases * events)

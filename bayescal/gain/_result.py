@@ -91,7 +91,7 @@ class RecalibrationGain:
         """Posterior probabilities that "before", and that "after", is exactly calibrated.
 
         Computed by `bayescal.compare` for either prediction, with prior probability 0.05; for
-        repeats of a cross-fit, their mean. They do not affect the gains.
+        repeats of a cross-fit, their mean.
         """
         of, how = self._pairs, (self._prior, self.seed)
         before = self._posterior.before or calibration_mixture(of.table_before, *how)

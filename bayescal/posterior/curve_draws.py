@@ -13,7 +13,7 @@ from scipy.special import logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.core.optimise import maximise
+from bayescal.core.optimise import log_odds_of, maximise
 from bayescal.model.curve import expit_in_place
 from bayescal.posterior.population import Population
 
@@ -178,7 +178,7 @@ def nearest_shift(target: Floats, weight: Floats, score: Floats) -> Floats:
     ndarray of shape (draws,)
     """
     weights = np.broadcast_to(weight, (target.size, weight.shape[-1]))
-    goal = logit(np.clip(target, FLOOR, 1 - FLOOR))
+    goal = log_odds_of(target)
     against, shift = 1 / score - 1, np.zeros((target.size, 1))  # odds against the event
     for kind, close in PRECISIONS:
         given: Any = (each.astype(kind, copy=False) for each in (against, weights))

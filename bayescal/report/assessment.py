@@ -23,7 +23,7 @@ from bayescal.planning.result import Plan
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.report import render
 from bayescal.report.facts import STANDARD_WORDS, Facts, Limit
-from bayescal.report.groups import check_few_labels, check_groups, leading, levels_of
+from bayescal.report.groups import check_few_labels, check_groups, leading, roles_of_groups
 from bayescal.report.horizons import HorizonAssessment
 from bayescal.report.notes import notes_of
 from bayescal.report.page import lead_figure, page_of, to_do, tripod_of
@@ -126,7 +126,7 @@ def assess(
     data = table_of(y_true, y_prob, roles, check_sites=check_few_labels, **takes)
     check_groups(data, prior_calibrated)
     panel = panel_for(data, named)
-    crossed = CrossedTable(data) if len(levels_of(data)) > 1 else None
+    crossed = CrossedTable(data) if len(roles_of_groups(data)) > 1 else None
     pooled = data.pooled() if data.groups else data
     of_fit: dict[str, Any] = {
         "prior": as_prior(prior),

@@ -46,8 +46,8 @@ from bayescal.report.groups import (
     clearly_off_of,
     furthest_first,
     group_table,
-    levels_of,
     populations_of,
+    roles_of_groups,
     terms_of_roles,
 )
 from bayescal.report.panel import PANEL, no_panel, panel_of
@@ -199,7 +199,7 @@ class Facts:
     @property
     def axes(self) -> list[str]:
         """The roles that lead: one, or several subgroups."""
-        known = levels_of(self.given)
+        known = roles_of_groups(self.given)
         return list(self.given.subgroups) if self.kind == "subgroup" else known[:1]
 
     @property
@@ -631,7 +631,7 @@ class Facts:
         if post is None:
             return float("nan")
         rest = self.given.without(role)
-        if not levels_of(rest):
+        if not roles_of_groups(rest):
             without: Any = fit(
                 rest,
                 curve="logistic",

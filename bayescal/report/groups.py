@@ -33,8 +33,8 @@ __all__ = [
     "furthest_first",
     "group_table",
     "leading",
-    "levels_of",
     "populations_of",
+    "roles_of_groups",
     "terms_of_roles",
 ]
 
@@ -59,7 +59,7 @@ def check_few_labels(labels: Any) -> None:
 
 def check_groups(data: CalibrationData, prior_calibrated: float) -> None:
     """Refuse many groups of one role, a class-wise table, and a prior of one curve."""
-    roles, number = levels_of(data), len(data.groups)
+    roles, number = roles_of_groups(data), len(data.groups)
     check_few_groups(max([len(data.levels[role]) for role in roles], default=0))
     if len(roles) < 2:
         _check_not_class_wise(data)
@@ -73,7 +73,7 @@ def check_groups(data: CalibrationData, prior_calibrated: float) -> None:
         )
 
 
-def levels_of(data: CalibrationData) -> list[str]:
+def roles_of_groups(data: CalibrationData) -> list[str]:
     """The roles that groups are told apart by."""
     return [role for role in data.levels if role != "imputation"]
 
@@ -84,7 +84,7 @@ def leading(data: CalibrationData) -> CalibrationData:
     Several subgroups have no groups: their levels and combinations are told by name.
     """
     first = ("site",) if "site" in data.levels else data.subgroups
-    others = [role for role in levels_of(data) if role not in first]
+    others = [role for role in roles_of_groups(data) if role not in first]
     return data.pooled() if len(first) > 1 else data.without(others)
 
 

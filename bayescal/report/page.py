@@ -16,7 +16,7 @@ from bayescal.fitting.unknown import known_fit
 from bayescal.model.priors import PRESETS
 from bayescal.report.facts import Facts
 from bayescal.report.followed import cases_and_events_of, followed_words
-from bayescal.report.groups import levels_of
+from bayescal.report.groups import roles_of_groups
 from bayescal.report.notes import notes_of
 from bayescal.report.paper import TripodItem, methods, short_method, tripod_items
 from bayescal.report.performance import mean_score
@@ -405,7 +405,7 @@ def call_again(f: Facts) -> str:
     if f.data.follow_up is not None:
         horizon = f"{f.data.follow_up.horizon:g}"
         cases = f"bayescal.Survival(time, event), y_prob, horizon={horizon}"
-    roles = f.own.split(" and ") if levels_of(f.given) else []
+    roles = f.own.split(" and ") if roles_of_groups(f.given) else []
     cases += "".join(f", {role}={role}" for role in roles)
     options = [f"thresholds=[{', '.join(f'{t:g}' for t in f.thresholds)}]"] if f.thresholds else []
     options += [] if f.limit is None else [f"limit={f.limit.value:g}"]

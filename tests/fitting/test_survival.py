@@ -405,7 +405,7 @@ def test_other_doors_refuse_by_name(followed):
     with pytest.raises(InputError, match="other estimators are of outcomes that are known"):
         bc.assess(outcome, risk, horizon=1, estimators=["ece"])
     post = bc.fit(followed, curve="beta", **FAST)
-    with pytest.raises(InputError, match="some cases left before the horizon"):
+    with pytest.raises(InputError, match="some left before the horizon"):
         post.value_of_information([0.2], method="cells")
     with pytest.raises(InputError, match="curve='saturated' sums over events"):
         bc.fit(followed, curve="saturated")
