@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT = "bayescal table"
 VERSION = 3
-"""Of what is written; a file of a later version is refused."""
+"""Of what is written; a file of another version is refused, since roles are stored otherwise."""
 COUNT_ROUNDING = 1e-9
 KEPT_BITS = 20
 """Of a number that depends on sums of weights, whose last bits differ with the order of cases."""
@@ -210,10 +210,11 @@ def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
     if attributes.pop("format", None) != FORMAT:
         raise InputError(f"path {path} holds no table: write one with to_netcdf().")
     version = int(attributes.pop("format_version", 0))
-    if version > VERSION:
+    if version != VERSION:
+        cure = "Update bayescal." if version > VERSION else "Make it again from the cases."
         raise InputError(
-            f"{path} is a table of format {version}, and this version of bayescal reads formats "
-            f"up to {VERSION}. Update bayescal."
+            f"{path} is a table of format {version}, and this version of bayescal reads format "
+            f"{VERSION}. {cure}"
         )
     if attributes.pop("checksum", None) != checksum(dataset):
         raise InputError(

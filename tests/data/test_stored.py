@@ -82,6 +82,10 @@ def test_what_is_no_table_is_refused(tmp_path):
     )
     with pytest.raises(InputError, match="holds no table"):
         bc.CalibrationData.from_netcdf(path)
+    table().to_xarray().assign_attrs(format=FORMAT, format_version=2).to_netcdf(path)
+    with pytest.raises(InputError, match=r"a table of format 2, .* Make it again from the cases"):
+        bc.CalibrationData.from_netcdf(path)
+    path.unlink()
     table().to_xarray().assign_attrs(format=FORMAT, format_version=99).to_netcdf(path)
     with pytest.raises(InputError, match=r"a table of format 99, and this version .* Update"):
         bc.CalibrationData.from_netcdf(path)
