@@ -115,8 +115,9 @@ def _exact_sides(
         before.prob_calibrated,
         float(np.mean([side.prob_calibrated for side in after])),
     ]
-    sides = np.array([0, BEFORE, AFTER])
-    return sides[resample(np.array([1 - share.sum(), *share]), draws, rng)]
+    order = np.argsort(-share)  # so that exchanged predictions have the same draws
+    sides = np.array([0, *np.array([BEFORE, AFTER])[order]])
+    return sides[resample(np.array([1 - share.sum(), *share[order]]), draws, rng)]
 
 
 def _stretched(gains: Terms, stretch: dict[str, float]) -> Terms:

@@ -59,6 +59,7 @@ WORKS = {
     "assess": {
         "site", "period", "factors", "one factor", "cluster", "stratum", "imputation", "weights",
         "imputation and cluster", "imputation and site", "site and cluster", "period and cluster",
+        "site and period",
     },
     "recalibration_gain": {
         "site", "period", "factors", "one factor", "cluster", "stratum", "imputation", "weights",
