@@ -122,8 +122,9 @@ def recalibration_gain(
     outcome, nearly equal scores, and nearly equal moves.
 
     By the curve, eta is a draw of the averaged fit to the predictions before; in the draws that are
-    exactly calibrated it is the score. A map that changes nothing gains exactly 0. By pairs,
-    patients who differ say which is better; half a patient more on either side counts beside them,
+    exactly calibrated it is the score. A map that changes nothing gains exactly 0. By pairs, a
+    side is exactly calibrated in as many draws as evidence says; patients who differ say which is
+    better, and half a patient more on either side counts beside them,
     so that two patients of twelve do not decide.
 
     Double use is detected where a fit leaves equations behind: every distinct value after is the

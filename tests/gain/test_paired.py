@@ -104,3 +104,16 @@ def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> Non
         spread[f"{part}_refinement"] = spread[f"{part}_calibration"]
     for column in ("estimate", "mean", "lower", "upper"):
         assert ((cells[column] - alone[column]).abs() < 0.4 * spread).all(), column
+
+
+def test_the_fall_in_error_reaches_its_largest_where_a_side_is_exactly_calibrated():
+    held = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        before = rng.beta(1.5, 3, 300)
+        after = expit(0.6 * logit(before))
+        y = (rng.random(300) < after).astype(int)
+        gain = bc.recalibration_gain(y, before, after, route="paired", draws=400, random_state=0)
+        lower, upper = gain.interval("tce")
+        held.append(lower <= np.abs(after - before).mean() <= upper)
+    assert sum(held) >= 5
