@@ -107,7 +107,7 @@ def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> Non
 
 
 def test_the_fall_in_error_reaches_its_largest_where_a_side_is_exactly_calibrated():
-    held = []
+    covered = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
         before = rng.beta(1.5, 3, 300)
@@ -115,5 +115,5 @@ def test_the_fall_in_error_reaches_its_largest_where_a_side_is_exactly_calibrate
         y = (rng.random(300) < after).astype(int)
         gain = bc.recalibration_gain(y, before, after, route="paired", draws=400, random_state=0)
         lower, upper = gain.interval("tce")
-        held.append(lower <= np.abs(after - before).mean() <= upper)
-    assert sum(held) >= 5
+        covered.append(lower <= np.abs(after - before).mean() <= upper)
+    assert sum(covered) >= 5
