@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 DEMO_FILE = Path(__file__).with_name("demo.csv")
+# So that equal files give equal answers.
 DEFAULT_SEED = 0
-"""So that equal files give equal answers."""
 FILES = ("html", "word", "json", "plot")
 READING = ("outcome", "prob", "positive", "sample-weight", "weight-type", "scale", "drop-missing",
            "encoding", "sheet")  # fmt: skip

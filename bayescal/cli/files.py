@@ -20,10 +20,10 @@ __all__ = ["MARK", "check_targets", "mark_of", "write_table"]
 
 MARK = ".bayescal.json"
 
+# The error of Windows for a link that leads to itself.
 LOOP_ON_WINDOWS = 1921
-"""The error of Windows for a link that leads to itself."""
+# Ends of names that promise what is not written; also of text that is packed.
 BINARY = (".gz", ".ods", ".parquet", ".pq", ".xls", ".xlsb", ".xlsm", ".xlsx")
-"""Ends of names that promise what is not written; also of text that is packed."""
 
 
 def check_targets(targets: Mapping[str, Path | None], inputs: Sequence[Path | None]) -> None:

@@ -144,8 +144,9 @@ GROUPS = {
 OPTIONS: dict[str, Option] = {
     name: option for group in GROUPS.values() for name, option in group.items()
 }
+# Options that only --help-all shows.
 BEHIND = {*OF_READING, *FIT, "at", "assurance", "analysis", "simulations", "in-sample"}
-"""Options that only --help-all shows."""
+# Options whose argument has another name in Python.
 PYTHON_NAMES = {
     "folds": "n_folds",
     "outcome": "y_true",
@@ -155,9 +156,8 @@ PYTHON_NAMES = {
     "simulations": "n_simulations",
     "threshold": "thresholds",
 }
-"""Options whose argument has another name in Python."""
+# An argument of Python in a sentence, such as `edge=` or `prior='clinical'`, but not in a call.
 ARGUMENT = re.compile(r"""(?<![\w'"(])(\w+)=(?:'(\w+)')?(?=[\s,;:]|\.(?!\.)|$)""")
-"""An argument of Python in a sentence, such as `edge=` or `prior='clinical'`, but not in a call."""
 SURVIVAL = "If they are, pass 1 - y_prob."
 SURVIVAL_TYPED = "Read them with --scale survival if they are, and without it if they are risks."
 HELP = ("-h", "--help", "--help-all")

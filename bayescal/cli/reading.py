@@ -29,16 +29,16 @@ __all__ = [
     "written",
 ]
 
+# Words that a column of times may be called by; in the plural, too.
 UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
-"""Words that a column of times may be called by; in the plural, too."""
+# Options that may be given several times.
 REPEATED = ("subgroup", "ignore_column")
-"""Options that may be given several times."""
 OPTIONS = (
     *("positive", "weight_type", "horizon", "censored", "every", "scale", "drop_missing"),
     *("ignore_column", "independent", "encoding", "sheet"),
 )
+# Options that are spelt differently from the argument in Python.
 TYPED = {"pos_label": "positive", "cause": "positive", "ignore": "ignore-column"}
-"""Options that are spelt differently from the argument in Python."""
 
 
 def _typed(name: str, value: Any = None) -> str:
@@ -56,8 +56,8 @@ def _keeping(path: Any, columns: Columns) -> str:
     return as_command(["bayescal", str(path), *named])
 
 
+# A `Door` of the reader.
 COMMAND_LINE = (_typed, "bayescal compare", "an empty cell", _keeping)
-"""A `Door` of the reader."""
 
 
 def request_of(

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["Recalibrated", "find_mark", "recalibrator_of"]
 
 BAYESIAN = "bayesian"
+# To which scores are rounded in a fingerprint, since they are written as decimals.
 DIGITS = 12
-"""To which scores are rounded in a fingerprint, since they are written as decimals."""
+# Rows that are recalibrated between two messages of progress.
 ROWS_AT_ONCE = 1 << 13
-"""Rows that are recalibrated between two messages of progress."""
 
 
 def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator:

@@ -18,8 +18,8 @@ from bayescal.core.text import plain
 __all__ = ["main"]
 
 INTERRUPTED = 130
+# Options of the files that a page becomes.
 RENDERED = ("html", "word", "json", "plot")
-"""Options of the files that a page becomes."""
 WRITTEN = (*RENDERED, "output", "update")
 
 

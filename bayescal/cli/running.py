@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RunningTable"]
 
+# What new cases must have in common with those before.
 MEANINGS = ("outcome", "event", "prob", "sample_weight", "site", "period", "cluster")
-"""What new cases must have in common with those before."""
+# Characters of a fingerprint that a message shows.
 DIGITS = 12
-"""Characters of a fingerprint that a message shows."""
 
 
 @dataclass(frozen=True)

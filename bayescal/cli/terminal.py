@@ -29,20 +29,20 @@ from bayescal.core.text import plain
 
 __all__ = ["STDOUT", "Progress", "Terminal", "as_command", "complain", "counting", "working"]
 
+# The name of a file of numbers that stands for stdout, where another program reads them.
 STDOUT = Path("-")
-"""The name of a file of numbers that stands for stdout, where another program reads them."""
+# Seconds that a step may take before anything is said of it.
 PATIENCE = 2.0
-"""Seconds that a step may take before anything is said of it."""
+# Least time between two lines of a log on work that is counted.
 SECONDS = 5.0
-"""Least time between two lines of a log on work that is counted."""
 LOG_STEPS = 10
 BOLD, DIM, YELLOW, RED = "1", "2", "33", "1;31"
+# Warnings of the package that are told as notes.
 NOTED = (
     DiagnosticWarning, EdgeWarning, ImputationWarning, RepeatWarning, ScoreWarning, SpellingWarning,
 )  # fmt: skip
-"""Warnings of the package that are told as notes."""
+# Takes how much is done, and how much there is in all.
 Progress = Callable[[int, int], None]
-"""Takes how much is done, and how much there is in all."""
 
 
 class Terminal:

@@ -14,11 +14,11 @@ from bayescal.core.text import shortened
 
 Floats = NDArray[np.float64]
 
+# What `random_state` may be.
 RandomState: TypeAlias = int | np.integer | np.random.Generator | np.random.RandomState | None
-"""What `random_state` may be."""
 
+# Numbers that a block of work holds, so that it fits into the cache.
 BLOCK = 1 << 16
-"""Numbers that a block of work holds, so that it fits into the cache."""
 
 
 def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:

@@ -12,8 +12,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.versions import needed
 
+# Events for each column, below which there is no fit.
 LEAST_EVENTS_OF_COX = 2
-"""Events for each column, below which there is no fit."""
 FLAT_OF_COX, STEEPEST_OF_COX = 1e-9, 1e-3
 
 

@@ -17,6 +17,7 @@ class InputError(ValueError):
     """Bad input: the message names the argument, what was given, where, and what to do."""
 
 
+# What to do about a fault, in Python; a door can have other words for the same.
 CURES_IN_PYTHON = {
     "percent": "If these are percentages, divide by 100.",
     "percent sign": "Pass percentages as numbers without the sign, / 100.",
@@ -37,7 +38,6 @@ CURES_IN_PYTHON = {
     "all in one form, or an ordered categorical: pandas.Categorical(period, categories=[...], "
     "ordered=True).",
 }
-"""What to do about a fault, in Python; a door can have other words for the same."""
 
 
 class CaseError(InputError):

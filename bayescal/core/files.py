@@ -13,8 +13,8 @@ from typing import Any
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 
+# Endings of names of pages.
 PAGES = (".html", ".htm")
-"""Endings of names of pages."""
 
 
 def as_path(path: Any, name: str = "path") -> Path:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import SeparationError
 
+# No logarithm reads a probability nearer to 0 or 1 than this.
 EDGE = 1e-12
-"""No logarithm reads a probability nearer to 0 or 1 than this."""
 
 
 def clipped(probability: NDArray[Any]) -> Floats:
@@ -195,12 +195,12 @@ def _ascent_step(gradient: Floats, information: Floats) -> Floats:
             lifted = information + ridge * np.eye(gradient.size)
 
 
+# Log-odds beyond which outcomes that are fitted without error are separated.
 FARTHEST = 40.0
-"""Log-odds beyond which outcomes that are fitted without error are separated."""
+# Numbers beyond it have no exponential.
 LARGEST_EXPONENT = 700.0
-"""Numbers beyond it have no exponential."""
+# Relative curvature below which a direction has no maximum.
 FLAT = 1e-12
-"""Relative curvature below which a direction has no maximum."""
 LOGISTIC_ROOM = 1 << 14
 LOGISTIC_STEPS = 200
 TOLERANCE = 1e-10

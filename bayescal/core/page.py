@@ -47,8 +47,8 @@ class Figure:
     worded: Callable[[str], str] = str
 
 
+# A paragraph, a table or a figure.
 Block = str | Table | Figure
-"""A paragraph, a table or a figure."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias
 
+# Seconds that work may take before a bar is shown.
 PATIENCE = 2.0
-"""Seconds that work may take before a bar is shown."""
+# Whether to show a bar, or what to call with the units that are done, and all.
 Progress: TypeAlias = bool | Callable[[int, int], object] | None
-"""Whether to show a bar, or what to call with the units that are done, and all."""
+# Takes the units that were done since it was called last.
 Advance: TypeAlias = Callable[[int], None]
-"""Takes the units that were done since it was called last."""
 
 _shown: ContextVar[bool] = ContextVar("shown", default=False)
 

@@ -70,6 +70,11 @@ def _table(degrees: int) -> Floats:
 
 
 # fmt: off
+# Steps of the lattice along each axis.
+#
+# Chosen one after the other, each from 200 random odd numbers, to be good for 2^7 to 2^17 points
+# at once: the largest ratio of its worst-case error to the best one of that size is the smallest,
+# in the Korobov space of smoothness 2 with weight 0.03 for every axis.
 GENERATORS = (
     1, 18123, 34733, 31311, 14157, 18537, 18783, 33959, 58927, 16005, 50395, 35389, 27991,
     30775, 59713, 15631, 23677, 61765, 45905, 21323, 32905, 37747, 55417, 64139, 38553, 9689,
@@ -77,18 +82,12 @@ GENERATORS = (
     49173,
 )
 # fmt: on
-"""Steps of the lattice along each axis.
 
-Chosen one after the other, each from 200 random odd numbers, to be good for 2^7 to 2^17 points at
-once: the largest ratio of its worst-case error to the best one of that size is the smallest, in the
-Korobov space of smoothness 2 with weight 0.03 for every axis.
-"""
-
+# Axes of normal points that are kept: those of the families of one average.
 KEPT_AXES = 64
-"""Axes of normal points that are kept: those of the families of one average."""
 
+# Of the probabilities at which normal points are read.
 NEAREST_TO_ENDS = 1e-12
-"""Of the probabilities at which normal points are read."""
 
 
 def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
@@ -159,15 +158,15 @@ def _normal(uniform: Floats) -> Floats:
     return np.asarray(ndtri(np.clip(uniform, NEAREST_TO_ENDS, 1 - NEAREST_TO_ENDS)))
 
 
+# Points that `even_points` spreads round one centre.
 EVEN_POINTS = 4
-"""Points that `even_points` spreads round one centre."""
 
+# Of the strips after each feature: their number is this power of the number of draws.
 FINENESS = (0.45, 0.85, 1.0)
-"""Of the strips after each feature: their number is this power of the number of draws."""
 TINY = 1e-300
 
+# Steps of sequences that leave no gaps: the golden ratio, and a pair for two at once.
 GAPLESS_STEPS = (0.6180339887498949, 0.7548776662466927, 0.5698402909980532)
-"""Steps of sequences that leave no gaps: the golden ratio, and a pair for two at once."""
 
 
 def even_choice(
@@ -294,8 +293,8 @@ def _radius(beyond: Floats, degrees: float) -> Floats:
     return np.asarray(np.sqrt(degrees * np.expm1(-2 / degrees * np.log(beyond))))
 
 
+# Weights with a k-hat above this are not to be trusted (Vehtari et al., 2024).
 BAD_K = 0.7
-"""Weights with a k-hat above this are not to be trusted (Vehtari et al., 2024)."""
 
 PARETO_FLAT = 1e-9
 PARETO_MANY = 225
@@ -377,8 +376,8 @@ def _smooth_tails(tail: Floats, cutoff: Floats) -> tuple[Floats, Floats]:
 
 
 HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
+# Log densities at points, and what else is told of each of them, if anything.
 LogDensity = Callable[[Floats], Floats | tuple[Floats, Floats]]
-"""Log densities at points, and what else is told of each of them, if anything."""
 
 GOOD_K = 0.5
 GOOD_ESS = 0.5
@@ -387,10 +386,10 @@ MOST_FOLLOWED = 5  # dimensions past which many kernels leave gaps between them,
 # A mixture is first proposed from again with its own kernels, this much wider. Replaced by one
 # kernel at once, one seed in thirty kept 265 effective draws of 4096.
 WIDENING = 1.5
+# Numbers in a block of points times kernels.
 ROOM_OF_KERNELS = 1 << 15
-"""Numbers in a block of points times kernels."""
+# Effective proposals, for each dimension, by which others can be spread.
 LEAST_OF_PILOT = 8
-"""Effective proposals, for each dimension, by which others can be spread."""
 
 
 @dataclass(frozen=True)

@@ -28,18 +28,18 @@ __all__ = [
     "rows_of",
 ]
 
+# Of a table as text, in characters.
 WIDEST_TABLE = 80
-"""Of a table as text, in characters."""
 PAGE, TERMINAL, TEXT = "page", "terminal", "text"
+# Where a table is read, the widest first.
 MEDIA: tuple[str, ...] = (PAGE, TERMINAL, TEXT)
-"""Where a table is read, the widest first."""
+# Where there is room for more columns.
 NOT_TERMINAL = (PAGE, TEXT)
-"""Where there is room for more columns."""
+# Characters of a name from the data, by itself and beneath the heading of a section.
 LONGEST_LABELS = {PAGE: (80, 60), TERMINAL: (30, 14), TEXT: (23, 15)}
-"""Characters of a name from the data, by itself and beneath the heading of a section."""
 SHORTEST_LABEL = 8
+# Characters that Markdown or HTML in it could read as markup.
 MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
-"""Characters that Markdown or HTML in it could read as markup."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ LONGEST_NAME = 60
 # Digits are printed to a quarter of an interval's length: over ten seeds, .907 of 324 rows differ
 # by at most one unit of the last digit.
 MOST_PLACES, UNKNOWN_PLACES, SHORTEST = 6, 3, 1e-6
+# What is said of a gain that is exactly 0.
 NO_CHANGE = "unchanged"
-"""What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
 RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
@@ -280,12 +280,11 @@ def _without_middle(text: str, longest: int) -> str:
     return f"{text[: longest - 1 - end]}…{text[-end:]}"
 
 
+# Share of its length by which an interval must miss a value.
+#
+# With another seed its ends move by many times as much; and where a share of the draws is exactly
+# at the value, an end lies on it but for rounding.
 SLACK = 1e-3
-"""Share of its length by which an interval must miss a value.
-
-With another seed its ends move by many times as much; and where a share of the draws is exactly at
-the value, an end lies on it but for rounding.
-"""
 
 
 def excludes(lower: float, upper: float, value: float) -> bool:

@@ -29,8 +29,8 @@ def library_versions(*names: str) -> dict[str, str]:
     return {name: version(name) for name in names}
 
 
+# Samplers as PyMC names them, each by the package that it is in.
 NUTS_SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
-"""Samplers as PyMC names them, each by the package that it is in."""
 
 
 def sample_nuts(model: pm.Model, *, seed: int, sampler: Any) -> tuple[xr.Dataset, xr.Dataset]:

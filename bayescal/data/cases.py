@@ -23,18 +23,18 @@ __all__ = ["CheckedCases", "Index", "aligned", "column_names", "columns_in_order
 
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
+# Whole numbers of so many bytes.
 BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-"""Whole numbers of so many bytes."""
+# A floating 1 of so many bytes, its bits read as a whole number.
 ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
-"""A floating 1 of so many bytes, its bits read as a whole number."""
+# How far beyond 0 or 1 a probability may be by rounding: 1.0000001 in 32 bits, 1 - sum(others).
 OVERSHOOT = 1e-6
-"""How far beyond 0 or 1 a probability may be by rounding: 1.0000001 in 32 bits, 1 - sum(others)."""
 
+# What to do with labels that are not of one event.
 OF_CLASSES = (
     "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
     "class against the rest, pos_label=label with the column of that class."
 )
-"""What to do with labels that are not of one event."""
 
 
 class CheckedCases(NamedTuple):
@@ -501,12 +501,12 @@ def _distinct(labels: NDArray[Any]) -> str:
     return shown + (f" and {len(distinct) - 4} more values" if len(distinct) > 4 else "")
 
 
+# An index of pandas, of the rows or columns of a frame or of a dimension of xarray.
 Index: TypeAlias = Any
-"""An index of pandas, of the rows or columns of a frame or of a dimension of xarray."""
+# What pandas calls labels that are numbers.
 KINDS_OF_NUMBERS = {"integer", "floating", "mixed-integer-float"}
-"""What pandas calls labels that are numbers."""
+# Types that never have labels.
 UNLABELLED = {np.ndarray, type(None)}
-"""Types that never have labels."""
 
 
 class Labelled(NamedTuple):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Clusters"]
 
+# What is summed over the cases of a cluster in a row.
 COUNTED = ("trials", "hits", "square_trials", "square_hits")
-"""What is summed over the cases of a cluster in a row."""
 UNIQUE = (
     "If clusters are numbered anew in each stratum, make the labels unique: put the stratum's "
     "name before the cluster's."

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from bayescal.core.arrays import Floats
 
+# What weights are: numbers of cases, or corrections for how cases were sampled.
 WeightType = Literal["counts", "sampling"]
-"""What weights are: numbers of cases, or corrections for how cases were sampled."""
 
 __all__ = [
     "OF_TABLE", "PERCENT", "PROBABILITY", "PYTHON", "ROLES", "ColumnRoles", "Columns", "Door",
@@ -54,6 +54,7 @@ class Role(NamedTuple):
     groups: bool = False
 
 
+# Roles by name, in the order of every door.
 ROLES = {
     role.name: role
     for role in (
@@ -88,8 +89,8 @@ ROLES = {
         Role("sample_weight", "numbers", "Counts of cases, or sampling weights."),
     )
 }
-"""Roles by name, in the order of every door."""
 
+# What a frame or a file has beside: columns that arrays pass by position, or as a Survival.
 OF_TABLE = {
     role.name: role
     for role in (
@@ -105,15 +106,14 @@ OF_TABLE = {
         Role("entry", "numbers", "When each case came under observation, if after time 0."),
     )
 }
-"""What a frame or a file has beside: columns that arrays pass by position, or as a Survival."""
 
+# Roles that the checks of arrays call by another name.
 ARGUMENTS = {"y_true": "outcome", "y_prob": "prob"}
-"""Roles that the checks of arrays call by another name."""
 TIME_COLUMNS = ("time", "event", "entry")
 OF_LABELS = [name for name, role in ROLES.items() if role.kind in ("labels", "times")]
 COLUMNS_SHOWN = 8
+# By what dates of periods are taken, and how that is written.
 CALENDAR = {"week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
-"""By what dates of periods are taken, and how that is written."""
 
 
 class Encoded(NamedTuple):
@@ -450,13 +450,13 @@ def _is(name: Any, wanted: Any) -> bool:
         return False
 
 
+# Words of other packages that no spelling is near to.
 MEANT = {
     "y_pred": "y_prob", "y_score": "y_prob", "y_proba": "y_prob", "score": "prob", "risk": "prob",
     "groups": "site", "group": "site", "hospital": "site", "factors": "subgroup",
     "draws_of_score": "imputation", "weight": "sample_weight", "weights": "sample_weight",
     "seed": "random_state", "n_draws": "draws", "level": "ci_prob",
 }  # fmt: skip
-"""Words of other packages that no spelling is near to."""
 
 
 def spelt_out(roles: Any) -> Callable[[Function], Function]:

@@ -50,11 +50,11 @@ from bayescal.data.weights import (
 
 __all__ = []
 
+# Cases that wait for each row that is summed already: a case is summed once or twice.
 MOST_WAITING = 4
-"""Cases that wait for each row that is summed already: a case is summed once or twice."""
 CASES = ("y_true", "time", "y_prob")
+# What a chunk can have.
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
-"""What a chunk can have."""
 
 
 @dataclass(frozen=True)

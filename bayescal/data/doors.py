@@ -54,8 +54,8 @@ class CaseRoles(LabelRoles, total=False):
 
 WORDS = tuple(CaseRoles.__annotations__)
 TABLE_WORDS = ("weight_type", "pos_label", "horizon", "mode")
+# Keywords that several horizons go with.
 WITH_HORIZONS = {"sample_weight", "weight_type", "cluster", "stratum", "horizon"}
-"""Keywords that several horizons go with."""
 
 
 def _paragraphs() -> dict[str, str]:
@@ -103,8 +103,8 @@ def _paragraphs() -> dict[str, str]:
     return filled | {"cases": "\n".join(filled.values())}
 
 
+# `%(cases)s` of a docstring, or its parts.
 OF_DOORS = _paragraphs()
-"""`%(cases)s` of a docstring, or its parts."""
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ PARQUET = (".parquet", ".pq", ".parq")
 EXCEL = (".xlsx", ".xlsm")
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+# Ends of names of files of SPSS, Stata and SAS, and what reads them in pyreadstat.
 STATISTICAL = {
     ".sav": "read_sav",
     ".zsav": "read_sav",
@@ -67,28 +68,27 @@ STATISTICAL = {
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }
-"""Ends of names of files of SPSS, Stata and SAS, and what reads them in pyreadstat."""
 SEPARATORS = ",;\t"
+# Between fields of R's write.table, whose rows begin with a name that has no heading.
 SPACE = " "
-"""Between fields of R's write.table, whose rows begin with a name that has no heading."""
 ROW_NAMES = "row.names"
+# With or without the mark at its beginning.
 UTF_8 = "utf-8-sig"
-"""With or without the mark at its beginning."""
+# Bytes that are decoded at a time.
 BLOCK = 1 << 16
-"""Bytes that are decoded at a time."""
+# Texts of an empty cell. Not "None", which is a level of many a factor: no other illness.
 MISSING = (
     "", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null",
 )  # fmt: skip
-"""Texts of an empty cell. Not "None", which is a level of many a factor: no other illness."""
+# As in Excel. Each name is looked at several times, before anything else is known.
 MOST_COLUMNS_READ = 16_384
-"""As in Excel. Each name is looked at several times, before anything else is known."""
+# Characters: 16 384 names of 255 each.
 LONGEST_HEADER = 1 << 22
-"""Characters: 16 384 names of 255 each."""
 MOST_UNPACKED = 1 << 28
+# A packed file may be larger than that only if it is not as empty: text packs to a third or a
+# twentieth, an attack to a thousandth.
 MOST_RATIO = 200
-"""A packed file may be larger than that only if it is not as empty: text packs to a third or a
-twentieth, an attack to a thousandth."""
 
 
 class TableFile(Protocol):
@@ -630,14 +630,14 @@ def read_statistical(path: TableFile, **options: Any) -> tuple[pd.DataFrame, Any
     return frame, told
 
 
+# Rows that are read at a time.
 BATCH_ROWS = 1 << 20
-"""Rows that are read at a time."""
+# Bytes of a column that are read at a time, since a row group can be of any size.
 READ_AHEAD = 1 << 20
-"""Bytes of a column that are read at a time, since a row group can be of any size."""
+# The name of a folder of rows whose value is missing.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""The name of a folder of rows whose value is missing."""
+# Smaller row groups can be equal by chance.
 FEWEST_ROWS = 10
-"""Smaller row groups can be equal by chance."""
 
 
 @dataclass(frozen=True)

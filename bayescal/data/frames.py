@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_plain", "columns_of", "note_groups"]
 
+# Libraries of arrays that NumPy reads by itself; all others are left to narwhals.
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
-"""Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
 
 
 def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str, Any]:

@@ -24,52 +24,52 @@ if TYPE_CHECKING:
 
 __all__ = ["Guess", "as_code", "guess", "may_be_groups", "may_be_sites", "stripped"]
 
+# Values of a column of outcomes.
 CLASSES = 2
-"""Values of a column of outcomes."""
+# Values of an outcome of which one is asked for as the event.
 MOST_VALUES = 10
-"""Values of an outcome of which one is asked for as the event."""
+# Levels, beyond which a column of sites or periods is not taken by any result.
 MOST_PROPOSED = {"site": 200, "period": 60}
-"""Levels, beyond which a column of sites or periods is not taken by any result."""
+# Rows that mostly show whether a column has more values than that.
 TRIED_ROWS = 1000
-"""Rows that mostly show whether a column has more values than that."""
 
 OUTCOME_NAMES = {
     "correct", "event", "label", "obs", "observed", "outcome", "outcomes", "target", "y", "y_true",
     "ytrue",
 }  # fmt: skip
+# Words in the name of a column that has two values, of which one is the event.
 EVENT_WORDS = {
     "dead", "death", "deceased", "died", "mortality", "outcome", "readmission", "readmitted",
     "recurrence", "relapse",
 }  # fmt: skip
-"""Words in the name of a column that has two values, of which one is the event."""
+# Names that are said not to fit, where they do not.
 NEAR_OUTCOMES = OUTCOME_NAMES | EVENT_WORDS | {"case", "disease", "result", "status", "survived"}
-"""Names that are said not to fit, where they do not."""
 SCORE_NAMES = {
     "confidence", "p", "phat", "pred", "predicted", "prediction", "predictions", "prob",
     "probability", "proba", "risk", "score", "scores", "y_pred", "y_prob", "y_proba", "y_score",
     "yprob",
 }  # fmt: skip
+# Words in the name of a column of numbers that can be scores.
 SCORE_WORDS = {
     "confidence", "forecast", "phat", "pred", "predicted", "prediction", "prob", "proba",
     "probability", "risk", "score",
 }  # fmt: skip
-"""Words in the name of a column of numbers that can be scores."""
 ID_NAMES = {
     "case", "id", "ids", "mrn", "participant", "patient", "patients", "person", "pid", "psu",
     "subject", "subjects",
 }  # fmt: skip
+# Names of columns that say which imputation a row is of, as mice calls it `.imp`.
 IMPUTATION_NAMES = {"imp", "imputation", "m"}
-"""Names of columns that say which imputation a row is of, as mice calls it `.imp`."""
 SITE_NAMES = {
     "center", "centers", "centre", "centres", "clinic", "clinics", "cluster", "clusters",
     "hospital", "hospitals", "region", "regions", "site", "sites", "studies", "study",
 }  # fmt: skip
 PERIOD_NAMES = {"date", "dates", "month", "months"}
+# Values that mostly are the event, which is proposed, and not taken.
 LIKELY_EVENTS = {
     "+", "case", "dead", "died", "event", "ja", "oui", "pos", "positive", "s\xed", "si", "sim",
     "true", "y", "yes",
 }  # fmt: skip
-"""Values that mostly are the event, which is proposed, and not taken."""
 MISSING_NUMBERS = {-9999, -999, -99, -98, -88, -9, -8, -1, 9, 88, 98, 99, 999, 9999}
 MISSING_TEXTS = {
     "", "-", "--", ".", "..", "?", "missing", "n.a.", "n/k", "nk", "not available", "not known",

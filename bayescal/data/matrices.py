@@ -39,10 +39,10 @@ from bayescal.data.times import Survival, as_horizon
 __all__ = []
 
 ClassMode: TypeAlias = Literal["top-label", "class-wise"]
+# How several classes become one event: the predicted class is right; or each class is.
 MODES: tuple[ClassMode, ...] = ("top-label", "class-wise")
-"""How several classes become one event: the predicted class is right; or each class is."""
+# How far the class probabilities of a case may be from a sum of 1.
 ROW_TOLERANCE = 1e-3
-"""How far the class probabilities of a case may be from a sum of 1."""
 
 
 def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
@@ -255,11 +255,11 @@ def _hashable(labels: NDArray[Any], name: str) -> list[Any]:
     return listed
 
 
+# Imputations below which the variance between them is not well known.
 FEW_IMPUTATIONS = 20
-"""Imputations below which the variance between them is not well known."""
 FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000
+# Relative difference of two sums of weights of the same cases.
 SAME_CASES = 1e-9
-"""Relative difference of two sums of weights of the same cases."""
 
 
 def as_imputations(imputation: Any, y_true: Any, outcomes: str = "y_true") -> Floats:
@@ -380,8 +380,8 @@ def _rows(matrix: Any, name: str) -> list[Any]:
 
 
 MOST_HORIZONS = 20
+# By how much a risk may fall in time through rounding.
 FALLING = 1e-9
-"""By how much a risk may fall in time through rounding."""
 
 
 class Risks(NamedTuple):

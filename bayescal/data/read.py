@@ -32,16 +32,16 @@ from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.data.weights import effective_cases
 
+# So that squares, and their ratios to variances, are finite.
 LARGEST_NUMBER = 1e60
-"""So that squares, and their ratios to variances, are finite."""
 
+# What `y_true` may be: outcomes, times to an event where they are taken, or a table that stands
+# for outcomes, scores and weights.
 Outcomes: TypeAlias = ArrayLike | Survival | CalibrationData
-"""What `y_true` may be: outcomes, times to an event where they are taken, or a table that stands
-for outcomes, scores and weights."""
 
+# What a function needs of a table: weighted rows with the mean score of each; the score of every
+# case; every case by itself; or the order of the cases, which no table has.
 Needs: TypeAlias = Literal["rows", "scores", "cases", "order"]
-"""What a function needs of a table: weighted rows with the mean score of each; the score of every
-case; every case by itself; or the order of the cases, which no table has."""
 
 
 @dataclass(frozen=True)

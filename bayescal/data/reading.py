@@ -45,25 +45,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Cases", "open_as", "read", "read_cases", "read_scores"]
 
+# Between fields whose decimals may have a comma.
 DECIMAL_COMMAS = (";", "\t")
-"""Between fields whose decimals may have a comma."""
 DECIMAL_COMMA = r"[-+]?\d+,\d+\s*%?"
 THOUSANDS = r"[-+]?[1-9]\d{0,2}(,\d{3})+"
+# How a language model writes a percent sign.
 SAID = r"\s*(?:percent|per cent)$"
-"""How a language model writes a percent sign."""
+# The number under which mice keeps the data as they were before imputation.
 ORIGINAL = "0"
-"""The number under which mice keeps the data as they were before imputation."""
 NUMBERS = [name for name, role in (ROLES | OF_TABLE).items() if role.kind == "numbers"]
 CLASSES = 2
+# Distinct outcomes beyond which no codes of missing ones are looked for.
 MOST_LABELS = 10
-"""Distinct outcomes beyond which no codes of missing ones are looked for."""
 NO_NUMBER = "Write only numbers in this column, and leave a cell empty where the value is missing."
 NO_SIGN = "Pass percentages as numbers without the sign, / 100."
+# How dates may be written: 2024-03-31 with or without a time, 20240331, 31.03.2024, 2024/03/31.
+#
+# Of dates such as 3/4/2024 it is not known which number is the month.
 DATE_FORMS = ("ISO8601", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d")
-"""How dates may be written: 2024-03-31 with or without a time, 20240331, 31.03.2024, 2024/03/31.
-
-Of dates such as 3/4/2024 it is not known which number is the month.
-"""
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["Periods"]
 
 IMPUTATION = "imputation"
+# Roles that give a table its groups, outermost first; the subgroups, by their names, follow.
 STRUCTURE = (IMPUTATION, "site", "period")
-"""Roles that give a table its groups, outermost first; the subgroups, by their names, follow."""
 DEPENDENCE = ("cluster", "stratum")
 
+# Columns of subgroups as they are given.
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
-"""Columns of subgroups as they are given."""
+# One label a case, or of a data frame the name of their column, which is array-like, too.
 Labels: TypeAlias = ArrayLike | None
-"""One label a case, or of a data frame the name of their column, which is array-like, too."""
 
 
 class LabelRoles(TypedDict, total=False):
@@ -54,19 +54,19 @@ class LabelRoles(TypedDict, total=False):
     imputation: Labels
 
 
+# Most columns of subgroups that are crossed: seven of two levels already have 128 combinations.
 MOST_COLUMNS = 20
-"""Most columns of subgroups that are crossed: seven of two levels already have 128 combinations."""
+# Most combinations of levels that are fitted at once: 500 sites over 24 periods.
 MOST_COMBINATIONS = 12_000
-"""Most combinations of levels that are fitted at once: 500 sites over 24 periods."""
+# Expected time of a fit of as many combinations.
 LONGEST_FIT = "about three minutes"
-"""Expected time of a fit of as many combinations."""
+# Most groups of a table of several roles: 2000 sites over 60 periods.
 MOST_CROSSED = 120_000
-"""Most groups of a table of several roles: 2000 sites over 60 periods."""
+# Up to so many labels are numbered by a dictionary, which needs no pandas.
 FEW_LABELS = 10_000
-"""Up to so many labels are numbered by a dictionary, which needs no pandas."""
 
+# The level of each role of a group, in their order.
 Cell: TypeAlias = tuple[str, ...]
-"""The level of each role of a group, in their order."""
 
 
 @dataclass(frozen=True)
@@ -458,14 +458,13 @@ def _subgroups(subgroup: Any) -> dict[str, Any]:
     return {name: subgroup[key] for name, key in zip(names, keys, strict=True)}
 
 
+# Numbers beyond it are no times of anything; differences of one are still seen below.
 LARGEST_PERIOD = 1e15
-"""Numbers beyond it are no times of anything; differences of one are still seen below."""
 
+# Least time between two periods, as a share of the time from the first to the last.
+#
+# From 1e-10 on the variance of what changes in such a step is lost beside that of the whole.
 SHORTEST_STEP = 1e-9
-"""Least time between two periods, as a share of the time from the first to the last.
-
-From 1e-10 on the variance of what changes in such a step is lost beside that of the whole.
-"""
 MOST_PERIODS = 60
 MONTHS = 12
 EPOCH = datetime.date(1970, 1, 1)
@@ -749,13 +748,13 @@ def _week(date: dict[str, str]) -> float:
 Form: TypeAlias = tuple[str, str, Callable[[dict[str, str]], float]]
 CENTURY = r"(?:19|20)\d\d"
 MIDNIGHT = r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
+# Dates, also those that are plain numbers, of which 202312 and 202401 would lie far apart.
 DATES: tuple[Form, ...] = (
     (rf"(?P<y>{CENTURY})\.?(?P<m>0[1-9]|1[0-2])", "months", _month),
     (r"(?P<y>\d{4})/(?P<m>\d{1,2})", "months", _month),
     (rf"(?P<y>{CENTURY})(?P<m>\d\d)(?P<d>\d\d)", "days", _day),
     (rf"(?P<y>\d{{4}})([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?){MIDNIGHT}", "days", _day),
 )
-"""Dates, also those that are plain numbers, of which 202312 and 202401 would lie far apart."""
 OTHERS: tuple[Form, ...] = (
     (r"(?P<number>[+-]?\d+(?:\.\d*)?)", "numbers", lambda text: float(text["number"])),
     (r"(?P<y>\d{4})-(?P<m>\d{2})", "months", _month),

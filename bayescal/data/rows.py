@@ -24,33 +24,33 @@ from bayescal.core.text import shortened
 __all__ = ["Edges", "Rows"]
 
 LIMIT = 2048
+# Values from which on `numpy.add.at` is the fastest sum.
 MANY_VALUES = 1000
-"""Values from which on `numpy.add.at` is the fastest sum."""
+# Up to so many possible keys for each value, keys are counted and not sorted.
 MOST_KEYS_A_VALUE = 4
-"""Up to so many possible keys for each value, keys are counted and not sorted."""
 
 _PARTS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
 _GRID_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost edge
 _EDGES = expit(np.linspace(-_GRID_REACH, _GRID_REACH, _PARTS + 1))
 _LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
 _WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
+# Steps of the width of a part of the grid in which positions are counted.
 CELL_PARTS = 2.0**20
-"""Steps of the width of a part of the grid in which positions are counted."""
+# Rows of a full grid, those of the scores 0 and 1 included.
 GRID = _LOWER.size
-"""Rows of a full grid, those of the scores 0 and 1 included."""
 
 SQUARES = ("squares", "square_hits")
 SUMS = ("trials", "hits", "position", *SQUARES)
+# What tells cases of one score and cell apart.
 TOLD = ("cluster", "stratum", "entry", "exit", "kind")
-"""What tells cases of one score and cell apart."""
 LARGEST_KEY = 2**62
 
 Index: TypeAlias = NDArray[np.intp]
 Keys: TypeAlias = NDArray[np.uint64]
 Cells: TypeAlias = NDArray[np.int32]
 Grid: TypeAlias = NDArray[np.int16]
+# Indices of cases; a slice where they stay as they are.
 Order: TypeAlias = Index | slice
-"""Indices of cases; a slice where they stay as they are."""
 
 
 class Rows(NamedTuple):

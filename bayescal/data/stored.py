@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FORMAT = "bayescal table"
+# Of what is written; a file of another version is refused, since roles are stored otherwise.
 VERSION = 3
-"""Of what is written; a file of another version is refused, since roles are stored otherwise."""
 COUNT_ROUNDING = 1e-9
+# Of a number that depends on sums of weights, whose last bits differ with the order of cases.
 KEPT_BITS = 20
-"""Of a number that depends on sums of weights, whose last bits differ with the order of cases."""
+# What the variables of cases without an outcome begin with.
 UNKNOWN = "unknown_"
-"""What the variables of cases without an outcome begin with."""
+# What those begin with that are of cases of which more is known than their row.
 CASE = "case_"
-"""What those begin with that are of cases of which more is known than their row."""
 
 
 def to_dataset(contents: Contents) -> xr.Dataset:

@@ -68,10 +68,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationData", "CrossedTable"]
 
+# Characters of another library's error that are shown.
 LONGEST_REASON = 300
-"""Characters of another library's error that are shown."""
+# Relative difference of equal sums of weights that were added up in another order.
 SUMS_SAME = 1e-9
-"""Relative difference of equal sums of weights that were added up in another order."""
 
 
 class CalibrationData:

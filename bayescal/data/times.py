@@ -35,22 +35,22 @@ from bayescal.data.rows import Rows, add_up, numbered_by
 
 __all__ = ["Ends", "FollowUp", "Survival"]
 
+# Steps of the grid from 0 to the horizon.
 TIME_STEPS = 1200
-"""Steps of the grid from 0 to the horizon."""
 STEP_ROUNDING = 1e-6
+# Share of the time to the horizon by which some case must be under observation.
 EARLY_SHARE = 0.05
-"""Share of the time to the horizon by which some case must be under observation."""
+# Fewer cases, each for so many that have left, say too little of what happens from then on.
 FEW_UNDER_OBSERVATION, LEFT_FOR_EACH = 10, 20
-"""Fewer cases, each for so many that have left, say too little of what happens from then on."""
+# What tells the entries of a follow-up apart, each an array of whole numbers.
 FOLLOWED_COLUMNS = ("row", "entry", "exit", "kind")
-"""What tells the entries of a follow-up apart, each an array of whole numbers."""
+# Kinds of exit: without an event, with that of interest, and with one that rules it out.
 LEFT, OWN_EVENT, OTHER_EVENT = KINDS = range(3)
-"""Kinds of exit: without an event, with that of interest, and with one that rules it out."""
+# Events and others from which scores are looked at, and standard errors below one half.
 FEWEST_OF_KIND, ERRORS_BELOW = 10, 4
-"""Events and others from which scores are looked at, and standard errors below one half."""
 MOST_CAUSES = 20
+# How far from the end of its step a time is put, so that rounding leaves it there.
 WITHIN_STEP = 0.25
-"""How far from the end of its step a time is put, so that rounding leaves it there."""
 CODES = (
     "Pass 0 for a case that left, 1 for the event, and 2, 3, ... for other events that rule it out"
 )
@@ -536,10 +536,10 @@ def _longest(some: NDArray[np.bool_]) -> tuple[int, int]:
     return int(starts[longest]), int(ends[longest])
 
 
+# Codes or words that a message names.
 MOST_SHOWN = 8
-"""Codes or words that a message names."""
+# What they are written as, if nothing else is said.
 AS_EVENT, AS_LEFT = "1", "0"
-"""What they are written as, if nothing else is said."""
 
 
 class Ends(NamedTuple):

@@ -20,15 +20,15 @@ Number = TypeVar("Number", float, Floats)
 
 WEIGHT_TYPES = ("counts", "sampling")
 
+# Mean weight from which whole numbers are more than a few repeats.
 MEAN_WEIGHT = 2.0
-"""Mean weight from which whole numbers are more than a few repeats."""
 FEWEST_ROWS = 10
+# Intervals of the two types differ at least by this factor before anyone is asked.
 WIDTH_RATIO = 2.0
-"""Intervals of the two types differ at least by this factor before anyone is asked."""
+# Share of the weight at scores with both outcomes, from which a table looks collapsed.
 COLLAPSED_SHARE = 0.5
-"""Share of the weight at scores with both outcomes, from which a table looks collapsed."""
+# Shares of the cases that differ by less are equal.
 SAME = 1e-12
-"""Shares of the cases that differ by less are equal."""
 
 
 def are_counts(weights: Floats) -> bool:

@@ -485,8 +485,8 @@ def _as_sizes(sizes: Any) -> Floats:
 
 MOST_CANDIDATES = 1000
 
+# Relative difference of errors that differ by rounding alone; the fewest bins are then taken.
 EQUAL_ERRORS = 1e-12
-"""Relative difference of errors that differ by rounding alone; the fewest bins are then taken."""
 
 
 class BinnedReliability(NamedTuple):

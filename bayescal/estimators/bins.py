@@ -24,8 +24,8 @@ TIES = ("split", "together")
 MOST_BINS_ASKED = 1_000_000
 BINS_SAME = 1e-9
 
+# Bits of a score times the number of bins as a whole number, which fits into 32 with its sign.
 WHOLE_BITS = 30
-"""Bits of a score times the number of bins as a whole number, which fits into 32 with its sign."""
 _MOST_CELLS = 4096
 _CASES_PER_CELL = 16
 
@@ -300,8 +300,8 @@ def as_bins(n_bins: Any, name: str = "n_bins") -> int:
     return as_count(n_bins, name, 1, MOST_BINS_ASKED)
 
 
+# The cell of each case, counted from 0.
 Labels = NDArray[np.int32]
-"""The cell of each case, counted from 0."""
 
 
 def as_labels(cells: ArrayLike, size: int) -> Labels:

@@ -18,8 +18,8 @@ from bayescal.estimators import registry
 from bayescal.estimators.clinical import Recalibration, as_cases
 from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested
 
+# Log likelihood of a model of the outcomes, for every replicate, from its totals.
 LogLikelihood = Callable[[Recalibration, Floats], Floats]
-"""Log likelihood of a model of the outcomes, for every replicate, from its totals."""
 
 
 def _mean(model: Recalibration, totals: Floats) -> Floats:

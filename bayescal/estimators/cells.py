@@ -517,8 +517,8 @@ def _descents(rank: NDArray[Any], cases: Floats) -> float:
     return total
 
 
+# A value of each point, such as its events, to the sum over each point's neighbourhood.
 Sums = Callable[[Floats], Floats]
-"""A value of each point, such as its events, to the sum over each point's neighbourhood."""
 
 SAME = 1e-12
 ON_LINE_BLOCK = 1 << 13

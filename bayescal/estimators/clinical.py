@@ -21,17 +21,17 @@ from bayescal.estimators.registry import OutcomesLike, Statistic
 Converged = NDArray[np.bool_]
 
 
+# About the rounding of 32-bit floats, also once they were printed and read again.
 SAME_LOG_ODDS = 1e-6
-"""About the rounding of 32-bit floats, also once they were printed and read again."""
 ROUNDINGS = 4
+# Log-odds beyond which it pays to put them together first.
 RECALIBRATION_LONG = 1 << 12
-"""Log-odds beyond which it pays to put them together first."""
 RECALIBRATION_CELLS = 1 << 14
+# Log-odds to a cell, on average, unless the cells are most.
 RECALIBRATION_TOGETHER = 8
-"""Log-odds to a cell, on average, unless the cells are most."""
 RECALIBRATION_STEPS = 5
+# Likelihood that a step gains, to the case, after which the next gains nothing.
 RECALIBRATION_GAIN = 1e-13
-"""Likelihood that a step gains, to the case, after which the next gains nothing."""
 
 
 @dataclass(frozen=True)
@@ -441,8 +441,8 @@ def calibration_intercept() -> None:
     """
 
 
+# How many times as far as the normal interval's end the likelihood is asked to fall.
 FARTHEST_END = 1 << 10
-"""How many times as far as the normal interval's end the likelihood is asked to fall."""
 
 
 NO_END = (

@@ -543,6 +543,7 @@ def _standardised(statistic: Callable[[Floats, Floats], Floats]) -> Core:
     return core
 
 
+# Parts of the two-part test: statistic, its tail under calibration, and degrees of freedom.
 SUMMARIES: dict[str, tuple[Callable[[Floats, Floats], Floats], Extent, float]] = {
     "mean": (lambda sums, _: sums[:, -1], lambda z: np.asarray(2 * ndtr(-np.abs(z))), np.nan),
     "bridge": (_bridge, kolmogorov, np.nan),
@@ -552,4 +553,3 @@ SUMMARIES: dict[str, tuple[Callable[[Floats, Floats], Floats], Extent, float]] =
         4.0,
     ),
 }
-"""Parts of the two-part test: statistic, its tail under calibration, and degrees of freedom."""

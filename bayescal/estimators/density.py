@@ -28,20 +28,20 @@ from bayescal.estimators.smooth import (
 
 CANDIDATES = np.concatenate([np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)])
 JUDGES = 256
+# Weights below it have no reciprocal.
 NO_WEIGHT = 1e-300
-"""Weights below it have no reciprocal."""
 BETA_BLOCK = 1 << 18
+# Pairs of near scores up to which the kernel is evaluated between the scores themselves.
 MOST_PAIRS = 1 << 25
-"""Pairs of near scores up to which the kernel is evaluated between the scores themselves."""
+# Cells to a unit of the stretched line, between which kernels are evaluated.
 BETA_CELLS = 32
-"""Cells to a unit of the stretched line, between which kernels are evaluated."""
+# The same for the gaps, which are added up.
 BETA_FINE = 512
-"""The same for the gaps, which are added up."""
 FEW_PAIRS = 1 << 22
+# The same for likelihoods, which are compared between bandwidths each twice the last.
 BETA_COARSE = 8
-"""The same for likelihoods, which are compared between bandwidths each twice the last."""
+# Units beyond which kernels do not meet, and how far beyond the nearest score they may.
 BETA_REACH = 30.0
-"""Units beyond which kernels do not meet, and how far beyond the nearest score they may."""
 BETA_NODES = 1 << 17
 
 
@@ -272,12 +272,12 @@ def _log_kernel(at: Floats, centre: Floats, bandwidth: float) -> Floats:
 
 
 TRIWEIGHT_CELLS = 256
+# Cells and nodes to the bandwidth: the cosines of the kernel die out only as 1 / k^4.
 TRIWEIGHT_NODES = 1024
-"""Cells and nodes to the bandwidth: the cosines of the kernel die out only as 1 / k^4."""
 MOST_NODES = 1 << 18
 NARROWEST = 3e-4
+# Bandwidth at which the densities are constant.
 TRIWEIGHT_FLAT = 1e3
-"""Bandwidth at which the densities are constant."""
 TRIWEIGHT_GROUP = 1 << 17
 
 
@@ -330,8 +330,8 @@ def _norms(scores: Floats, masses: Floats, width: Floats, order: float) -> Float
     )
 
 
+# Nodes at which smoothed log-odds are evaluated, to the bandwidth.
 DENSITY_NODES = 64
-"""Nodes at which smoothed log-odds are evaluated, to the bandwidth."""
 KDE_EDGE = 1e-6
 ONE_CASE = "y_true has only one case: leaving it out leaves none to compare."
 DENSITY_BLOCK = 1 << 22

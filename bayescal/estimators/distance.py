@@ -20,8 +20,8 @@ from bayescal.data.rows import Table, tabulate
 from bayescal.estimators import registry
 from bayescal.estimators.registry import OutcomesLike, Statistic
 
+# The name of a function of the score, or the function itself.
 Metric: TypeAlias = str | Callable[[Floats], Any]
-"""The name of a function of the score, or the function itself."""
 
 METRICS: dict[str, Callable[[Floats], Any]] = {"identity": np.copy, "logit": log_odds_of}
 METRIC_LARGEST = 1e9

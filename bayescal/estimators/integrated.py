@@ -20,6 +20,7 @@ from bayescal.estimators import registry
 from bayescal.estimators.registry import Cases, Core, OutcomesLike, Statistic
 from bayescal.estimators.smoothers import BASES, as_smoothing, full_rank, no_curve, smoother_of
 
+# Distances of shape (replicates, rows) and cases of each row, (rows,), to one value each.
 INDICES: dict[str, Callable[[Floats, Floats], Floats]] = {
     "e50": lambda gap, trials: quantile(gap, trials, 0.5),
     "e90": lambda gap, trials: quantile(gap, trials, 0.9),
@@ -27,7 +28,6 @@ INDICES: dict[str, Callable[[Floats, Floats], Floats]] = {
     "emax": lambda gap, trials: np.asarray(gap.max(axis=1)),
     "ici": lambda gap, trials: gap @ trials / trials.sum(),
 }
-"""Distances of shape (replicates, rows) and cases of each row, (rows,), to one value each."""
 
 
 def gaps(

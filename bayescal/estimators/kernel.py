@@ -21,8 +21,8 @@ from bayescal.estimators import registry
 from bayescal.estimators.classes import read_classes
 from bayescal.estimators.registry import Cases, OutcomesLike, Statistic, Tested
 
+# Masses at ascending scores, (replicates, n), to sum_ij m_i m_j k(s_i, s_j), (replicates,).
 Form = Callable[[Floats], Floats]
-"""Masses at ascending scores, (replicates, n), to sum_ij m_i m_j k(s_i, s_j), (replicates,)."""
 
 KERNEL_NARROWEST = {"gaussian": 1e-3, "laplace": 1e-9}
 KERNEL_WIDEST = 1e9
@@ -218,15 +218,15 @@ def pairs_of_hits(table: Table, form: Form, hits: Floats) -> PairSums:
     return PairSums(form(hits - trials * score), own, table.total)
 
 
+# The name of a kernel, or a function of two matrices of predictions.
 ClassKernel: TypeAlias = str | Callable[[Floats, Floats], Any]
-"""The name of a kernel, or a function of two matrices of predictions."""
 
+# Predictions (a, classes) and (b, classes) to (a, b), or to matrices, (a, b, classes, classes).
 Matrices = Callable[[Floats, Floats], Floats]
-"""Predictions (a, classes) and (b, classes) to (a, b), or to matrices, (a, b, classes, classes)."""
 
 DISTANCES = {"laplace": "cityblock", "gaussian": "euclidean"}
+# Of the distances, so that of two classes both are the difference of the scores.
 CLASS_SCALES = {"laplace": 0.5, "gaussian": 0.5**0.5}
-"""Of the distances, so that of two classes both are the difference of the scores."""
 CLASSES_BLOCK = 1 << 21
 
 

@@ -41,14 +41,14 @@ class Tested(NamedTuple):
     df: float = float("nan")
 
 
+# Outcomes, a table that stands for outcomes, scores and weights, or cases that were read.
 OutcomesLike: TypeAlias = Outcomes | Cases
-"""Outcomes, a table that stands for outcomes, scores and weights, or cases that were read."""
 
+# Outcomes of shape (replicates, n_samples), of any numeric type, to one value for each.
 Statistic = Callable[[NDArray[Any]], Floats]
-"""Outcomes of shape (replicates, n_samples), of any numeric type, to one value for each."""
 
+# `(scores, weights or None, **options) -> statistic`; weights are numbers of cases.
 Core = Callable[..., Statistic]
-"""`(scores, weights or None, **options) -> statistic`; weights are numbers of cases."""
 
 DOOR_BLOCK = 1 << 20
 
@@ -258,8 +258,8 @@ def tested(statistic: float | Floats, pvalue: Any, df: float = math.nan) -> Test
     return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue, df)
 
 
+# Every estimator of the package, by name, in the order of its files.
 ESTIMATORS: dict[str, Estimator] = {}
-"""Every estimator of the package, by name, in the order of its files."""
 
 
 def estimator(title: str, **entry: Any) -> Callable[[Function], Function]:

@@ -20,16 +20,16 @@ from bayescal.estimators.registry import OutcomesLike, Statistic
 from bayescal.estimators.resamples import cells_of, draw
 from bayescal.estimators.uncertainty import Interval, estimator_interval
 
+# Cells of the grid on which masses are gathered, to the smallest bandwidth.
 COSINES_CELLS = 16
-"""Cells of the grid on which masses are gathered, to the smallest bandwidth."""
 NODES = 32
+# Nodes at which a smoothed mass is evaluated, to the bandwidth.
 COARSE = 8
-"""Nodes at which a smoothed mass is evaluated, to the bandwidth."""
 MOST_CELLS = 1 << 20
+# The narrowest and the widest.
 BANDWIDTHS = 1e-12, 1e300
-"""The narrowest and the widest."""
+# Bandwidths between two points beyond which their kernels do not meet, to 1e-10.
 COSINES_REACH = 13.0
-"""Bandwidths between two points beyond which their kernels do not meet, to 1e-10."""
 COSINES_NEGLIGIBLE = 1e-14
 STEPS = 100
 CHUNK = 1 << 14
@@ -254,11 +254,11 @@ def _newton(
     return point, areas
 
 
+# Bandwidths within which cases are put together.
 TOGETHER = 1 / 128
-"""Bandwidths within which cases are put together."""
 LOCAL_REACH = 8.0
+# Bandwidth at which a kernel between mirrors at 0 and 1 is constant, to rounding.
 LOCAL_FLAT = 3.0
-"""Bandwidth at which a kernel between mirrors at 0 and 1 is constant, to rounding."""
 LOCAL_BLOCK = 1 << 20
 
 
@@ -329,8 +329,8 @@ def _gathered(
 
 BLOCK = 1 << 16
 SMOOTH_NARROWEST = 1e-3
+# Bandwidth, in lengths of the line, at which nothing but the mean residual is left.
 SMOOTH_FLAT = 10.0
-"""Bandwidth, in lengths of the line, at which nothing but the mean residual is left."""
 
 
 def _core(
@@ -614,8 +614,8 @@ def _bandwidth(bandwidth: Any) -> float | None:
 
 
 BOOTSTRAPS = ("basic", "bca", "percentile")
+# Nodes of the integral, to the bandwidth.
 DIAGRAM_NODES = 64
-"""Nodes of the integral, to the bandwidth."""
 
 
 class SmoothReliability(NamedTuple):

@@ -22,8 +22,8 @@ from bayescal.data.table import CalibrationData
 from bayescal.data.weights import SAME, quantile
 from bayescal.estimators.registry import DOOR_BLOCK, OutcomesLike, read
 
+# Events at each distinct score, (replicates, rows), to a smoothed curve, (replicates, scores).
 Curve = Callable[[Floats], Floats]
-"""Events at each distinct score, (replicates, rows), to a smoothed curve, (replicates, scores)."""
 
 
 # R's `loess` is the reference. scikit-misc, which has its code, cannot replace this: it takes
@@ -33,13 +33,13 @@ CELL = 0.2
 MARGIN = 0.005
 LOESS_STEP = 0.01
 LOESS_EDGE = 0.999
+# How much a power may add to a fit or its slope over the reach, for outcomes from 0 to 1.
 MOST_SWAY = 100.0
-"""How much a power may add to a fit or its slope over the reach, for outcomes from 0 to 1."""
+# Least spread of the scores about lower powers, in reaches, that is more than rounding.
 SPREAD = 1e-7
-"""Least spread of the scores about lower powers, in reaches, that is more than rounding."""
 LOESS_BLOCK = 1 << 14
+# Rows past which neighbouring ones are merged for local lines.
 MOST_LOCAL_ROWS = 1 << 16
-"""Rows past which neighbouring ones are merged for local lines."""
 
 
 def loess(table: Table, at: Floats, span: float) -> Curve:
@@ -230,8 +230,8 @@ def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
     return np.maximum(reach, SAME)
 
 
+# Scores or positions, (n,), to the functions of them that a regression uses, (k, n).
 Basis = Callable[[Floats], Floats]
-"""Scores or positions, (n,), to the functions of them that a regression uses, (k, n)."""
 
 
 def beta_basis(table: Table, n_knots: int) -> Basis:
@@ -328,8 +328,8 @@ def _likelihood(
     return value, basis @ (hits - trials * fitted), -(basis * weight) @ basis.T
 
 
+# A table and the scores at which the curve is wanted, to a function of the events.
 Smoother = Callable[[Table, Floats], Curve]
-"""A table and the scores at which the curve is wanted, to a function of the events."""
 
 SPANS = {"loess": 0.75, "lowess": 2 / 3}
 

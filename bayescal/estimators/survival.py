@@ -795,6 +795,7 @@ class NumberOfTimes(NamedTuple):
 
 _BY_PSEUDO_VALUES = {"method": "pseudo"}
 
+# By name: options are those of `survival_indices` and `survival_observed_expected`.
 NUMBERS_OF_TIMES = {
     "survival_ici": NumberOfTimes(
         "ICI by pseudo-values",
@@ -811,4 +812,3 @@ NUMBERS_OF_TIMES = {
         ),
     ),
 }
-"""By name: options are those of `survival_indices` and `survival_observed_expected`."""

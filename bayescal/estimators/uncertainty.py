@@ -84,6 +84,7 @@ def _mean(bins: Bins, values: Floats) -> Floats:
     return np.asarray(several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1))
 
 
+# By name of the estimator: `(cases, ci_prob=, **options) -> (lower, upper)`.
 ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
     "calibration_in_the_large": clinical.calibration_in_the_large_interval,
     "calibration_intercept": clinical.calibration_intercept_interval,
@@ -91,7 +92,6 @@ ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
     "debiased_ece": _l2_interval,
     "observed_expected": clinical.observed_expected_interval,
 }
-"""By name of the estimator: `(cases, ci_prob=, **options) -> (lower, upper)`."""
 
 
 ROUNDING = 1e-12

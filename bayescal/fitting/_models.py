@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelComparison", "ModelDifferences", "compare_models"]
 
+# Measures of performance: those of which less is better, and two of which more is.
 LOSSES, C_STATISTIC, NET_BENEFIT = ("brier", "log_score"), "c_statistic", "net_benefit"
-"""Measures of performance: those of which less is better, and two of which more is."""
 # One family, and no average: an average pulls the level of each model towards its own predictions,
 # and intervals of differences in O/E and net benefit were too short. With one they cover .94 to .98
 # (200 sets, where leaving tells nothing).
+# Who is compared without sites, and the family of all their curves.
 ALL, FAMILY = "All cases", "beta"
-"""Who is compared without sites, and the family of all their curves."""
 ON_CARD = ("tce", "brier", "c_statistic")
+# Roles and words that models are compared with.
 TAKEN = ("site", "cluster", "sample_weight", "horizon", "pos_label")
-"""Roles and words that models are compared with."""
 
 
 class ModelDifferences:

@@ -238,8 +238,8 @@ def _of_table(problem: Problem, stays: bool) -> Observations:
     return Observations(data.score[row], np.ones(row.size), outcome.astype(np.float64))
 
 
+# The variable of a model with the probability of the event of each observation.
 PROB = "event_prob"
-"""The variable of a model with the probability of the event of each observation."""
 
 
 def from_pymc(idata: Any, model: pm.Model) -> CalibrationPosterior | MultilevelPosterior:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["prior_sensitivity"]
 
 ASKED = ("tce", "observed_expected", "calibration_slope")
+# Sensitivity from which prior or likelihood is said to matter.
 SENSITIVE = 0.05
-"""Sensitivity from which prior or likelihood is said to matter."""
 
 
 def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) -> pd.DataFrame:

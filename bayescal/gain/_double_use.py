@@ -25,16 +25,16 @@ COLLINEAR = 1e-10
 MIDDLE = (0.495, 0.505)
 CLOSE_VALUES = 1e-12
 
+# Offset and terms of a map, from log s and log(1 - s) of the scores before.
 Basis = Callable[[Floats, Floats], tuple[Floats | float, list[Floats]]]
-"""Offset and terms of a map, from log s and log(1 - s) of the scores before."""
 
+# Maps of fewer terms than a logistic one: their names, whether they have a constant, and terms.
 FORMS: tuple[tuple[str, bool, Basis], ...] = (
     ("a shift of the log-odds", True, lambda s, q: (s - q, [np.ones_like(s)])),
     ("a stretch of the log-odds", False, lambda s, q: (0.0, [s - q])),
     ("a beta map", True, lambda s, q: (0.0, [np.ones_like(s), s])),
     ("a beta map", True, lambda s, q: (0.0, [np.ones_like(s), q])),
 )
-"""Maps of fewer terms than a logistic one: their names, whether they have a constant, and terms."""
 
 
 def double_use(pairs: PairedPredictions) -> str | None:

@@ -35,13 +35,13 @@ from bayescal.posterior.population import ClusterBootstrap, draw_population
 
 __all__ = ["by_pairs"]
 
+# The side that is exactly calibrated.
 BEFORE, AFTER = 1, 2
-"""The side that is exactly calibrated."""
+# Cases for one where predictions stand in place of outcomes: they are not drawn, and the prior,
+# which shrinks a curve of few cases, is to have no say.
 CERTAIN = 1e4
-"""Cases for one where predictions stand in place of outcomes: they are not drawn, and the prior,
-which shrinks a curve of few cases, is to have no say."""
+# Draws whose curves are fitted together, at least.
 AT_ONCE = 32
-"""Draws whose curves are fitted together, at least."""
 
 
 @one_blas_thread

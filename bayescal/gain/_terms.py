@@ -37,8 +37,8 @@ __all__ = [
 Terms = dict[str, Floats]
 
 SCORES = ("tce", "brier", "log_score")
+# Keeps 0 log 0 at 0.
 TINY = 1e-300
-"""Keeps 0 log 0 at 0."""
 
 PARTS = ("brier_calibration", "brier_refinement", "log_calibration", "log_refinement")
 

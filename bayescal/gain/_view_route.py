@@ -27,8 +27,8 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["Views", "by_view", "in_shares"]
 
+# One curve of the predictions before, and of those after.
 Views = tuple[CalibrationPosterior, CalibrationPosterior]
-"""One curve of the predictions before, and of those after."""
 
 
 @one_blas_thread

@@ -19,15 +19,15 @@ from bayescal.posterior.population import ClusterBootstrap
 
 __all__ = ["Alike", "of_equal_cells", "of_neighbours"]
 
+# A row for each case; 32 bits unless there are too many rows.
 Rows: TypeAlias = NDArray[np.signedinteger[Any]]
-"""A row for each case; 32 bits unless there are too many rows."""
+# A number for each case of a block.
 Numbers: TypeAlias = Callable[[slice], NDArray[np.intp]]
-"""A number for each case of a block."""
 
+# Cases up to which each is a row of its own in `of_neighbours`.
 MOST_SINGLE = 1 << 14
-"""Cases up to which each is a row of its own in `of_neighbours`."""
+# Bits that tell moves apart, below those of the row; a move is from -1 to 1.
 MOVE_BITS = 36
-"""Bits that tell moves apart, below those of the row; a move is from -1 to 1."""
 
 
 class Alike(NamedTuple):

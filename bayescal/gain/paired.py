@@ -36,12 +36,12 @@ from bayescal.data.weights import (
 
 __all__ = ["PairedPredictions", "as_paired", "cases_of", "is_function"]
 
+# Steps between neighbouring predictions that are noise of the arithmetic of a map.
 LAST_DIGITS = 1e-14
-"""Steps between neighbouring predictions that are noise of the arithmetic of a map."""
+# Decimals that scores may have been rounded to.
 ROUNDED_TO = (2, 3, 4, 5, 6)
-"""Decimals that scores may have been rounded to."""
+# Most by which a map that was rounded moves scores apart.
 STEEPEST = 3.0
-"""Most by which a map that was rounded moves scores apart."""
 MOST_LOOKED_AT = 100_000
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["GainOfCurve", "SeveralGains"]
 
+# What is said where both predictions were rounded.
 OF_ROUNDING = (
     "Rounding: equal scores before have several scores after, no further apart than rounding can "
     "have left them. Their mean stands for the map."
 )
-"""What is said where both predictions were rounded."""
 TABLE_COLUMNS = ("estimate", "lower", "upper", "prob_improved")
 
 

@@ -17,8 +17,8 @@ from bayescal.model.problem import Problem
 
 __all__ = ["Adjustment", "FlattenedTimes", "adjustment_of", "flattened_times"]
 
+# Of the prior's precision, which keeps the top of the likelihood where there are data.
 PULL = 0.01
-"""Of the prior's precision, which keeps the top of the likelihood where there are data."""
 
 
 class Likelihood(Protocol):

@@ -51,8 +51,8 @@ __all__ = [
 
 
 ALTERNATIVES = ("logistic", "beta")
+# Powers of a density between which the change of the posterior is measured.
 ALPHAS = 0.99, 1.01
-"""Powers of a density between which the change of the posterior is measured."""
 
 
 def probabilities_by_prior(

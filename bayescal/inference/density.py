@@ -46,8 +46,8 @@ __all__ = [
 ]
 
 
+# Posterior probability of a scale below which nothing is proposed round it.
 DENSITY_NEGLIGIBLE = 1e-3
-"""Posterior probability of a scale below which nothing is proposed round it."""
 DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
 DENSITY_LEAST = 0.05  # share of the proposals of every other scale
@@ -99,15 +99,15 @@ def prior_covariance(density: CurveDensity | GeneralDensity, at: Floats) -> Floa
 
 
 FIRST_NODES, MOST_OUTCOME_NODES = 32, 256
+# Most by which nodes may change the log likelihood where it is checked.
 NODES_ERROR = 1e-6
-"""Most by which nodes may change the log likelihood where it is checked."""
+# How far from the mode that is, in standard deviations.
 CHECKED_ROUND = 3.0
-"""How far from the mode that is, in standard deviations."""
 BOUNDED_NEAR = 1e-3
 BOUNDED_ESS = 0.3
 LONGEST_BOUNDED_STEP = 2.0
+# Where the climb to the mode begins: of rates the median of their priors.
 FIRST_RATE = 0.0
-"""Where the climb to the mode begins: of rates the median of their priors."""
 LEAST_INFORMATION = 0.05
 LEAST_SPREAD = 1e-9
 PILOT, PILOT_ESS, WIDER, AT_PEAK = 256, 0.1, 1.2, 0.3
@@ -296,10 +296,10 @@ def _law_of(problem: Problem, name: str) -> Rate:
 
 DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 DENSITY_TOLERANCE = 1e-12
+# Nodes past which the rows themselves cost less.
 MOST_GAUSS_NODES = 128
-"""Nodes past which the rows themselves cost less."""
+# How far from the mode the likelihood of nodes is checked.
 CHECKED_DEVIATIONS = 4.0
-"""How far from the mode the likelihood of nodes is checked."""
 
 
 class Nodes(NamedTuple):

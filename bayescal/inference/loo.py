@@ -46,8 +46,8 @@ __all__ = [
 
 
 DRAWS = 1000
+# Draws that say how the cases of a row differ from their mean score.
 THINNED = 64
-"""Draws that say how the cases of a row differ from their mean score."""
 COLUMNS_AT_ONCE = 512
 
 

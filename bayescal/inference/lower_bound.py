@@ -27,8 +27,8 @@ __all__ = ["LowerBound", "tce_lower_bound"]
 
 MOST_BLOCKS = 1000
 FEWEST_UNITS = 10
+# Roles that decide what is independent; periods and factors do not.
 UNIT_ROLES = ("imputation", "site", "cluster", "stratum")
-"""Roles that decide what is independent; periods and factors do not."""
 SIGN_DRAWS = 400
 
 

@@ -24,8 +24,8 @@ __all__ = ["Sampler", "as_sampler", "part_of_trace", "sample_curve_nuts", "sampl
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
+# Of sampling, where NUTS takes over from the fast engine and nobody asked for it.
 NUTS_SECONDS = 120.0
-"""Of sampling, where NUTS takes over from the fast engine and nobody asked for it."""
 
 
 @dataclass(frozen=True)

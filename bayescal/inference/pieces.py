@@ -144,8 +144,8 @@ def variance_factor(problem: Problem) -> float:
     return design.effect * design.inflation
 
 
+# Independent draws for each draw that is asked for; an average chooses among them.
 POINTS_A_DRAW = 4
-"""Independent draws for each draw that is asked for; an average chooses among them."""
 
 
 def sample_saturated(

@@ -102,8 +102,8 @@ def best_line(rows: ErrorRows) -> tuple[float, float]:
     return float(slope), float(intercept)
 
 
+# Of the log of the factor from the mean predicted variance to that of the errors.
 PRIOR_OF_SCALE = StudentT(4, 0, 1)
-"""Of the log of the factor from the mean predicted variance to that of the errors."""
 
 LONGEST_STEP = 2.0
 _STARTS = (-3.0, 0.0, 3.0)

@@ -22,8 +22,8 @@ from bayescal.model.spline import deviation_columns, spline_frame, with_deviatio
 
 __all__ = ["AVERAGE", "PRIOR_CALIBRATED", "in_average", "union_of"]
 
+# Prior probability of exact calibration, unless another is given.
 PRIOR_CALIBRATED = 0.05
-"""Prior probability of exact calibration, unless another is given."""
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 
+# No direction counts as better known than by five times the cases.
 LEAST_EFFECT = 0.2
-"""No direction counts as better known than by five times the cases."""
+# Share of the information of the posterior below which a direction is left as it is.
 SMALL_INFORMATION = 1e-3
-"""Share of the information of the posterior below which a direction is left as it is."""
 USUAL_LEVEL = 0.975
 
 

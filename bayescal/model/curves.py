@@ -49,6 +49,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
+# The families by name, from the simplest to the most flexible.
 CURVES: dict[str, Curve] = {
     curve.name: curve
     for curve in (
@@ -65,7 +66,6 @@ CURVES: dict[str, Curve] = {
         SATURATED,
     )
 }
-"""The families by name, from the simplest to the most flexible."""
 
 EXACT, NEAR = IDENTITY.name, NEAR_CURVE.name
 
@@ -140,8 +140,8 @@ def as_curve(curve: str | Curve) -> Curve:
     return CURVES[check_choice(curve, CURVES, "curve")]
 
 
+# The family of sites, factors and periods, unless another is named.
 FAMILY_OF_SEVERAL = "beta"
-"""The family of sites, factors and periods, unless another is named."""
 
 
 def average_of(names: Iterable[str]) -> Curve:

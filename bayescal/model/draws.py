@@ -38,11 +38,11 @@ __all__ = [
 ]
 
 
+# Prior odds of the hypotheses other than exact calibration.
 WEIGHTS = {"near": 2.0, "pieces": 7.0, "noise": 1.0, "beta": 3.0, "lapse": 3.0, "spline": 3.0}
-"""Prior odds of the hypotheses other than exact calibration."""
 
+# Those of a family that has none by default, where it is asked for by name.
 NAMED = 3.0
-"""Those of a family that has none by default, where it is asked for by name."""
 
 
 class Shares(NamedTuple):

@@ -21,13 +21,13 @@ __all__ = ["Predictive", "from_posterior", "from_studies", "marginal", "next_stu
 
 LEAST_PUBLISHED = 3
 LEAST_PUBLISHED_LEVEL = 1e-3
+# Of which coordinate each tells.
 PUBLISHED_MEASURES = {
     "observed_expected": "shift",
     "calibration_in_the_large": "shift",
     "calibration_slope": "log_slope",
     "asymmetry": "asymmetry",
 }
-"""Of which coordinate each tells."""
 TAILS = ("normal", "t")
 SEARCHED = 60  # scales of heterogeneity at which the search for the best begins
 LARGEST_ESTIMATE = 1e6
@@ -245,11 +245,11 @@ def _shown(row: Any) -> str:
 
 COORDINATES = ("shift", "log_slope", "asymmetry")
 NEW_SITE, AVERAGE_SITE = "new site", "average site"
+# Correlation of two coordinates beyond which leaving it out is warned of.
 STRONG = 0.5
-"""Correlation of two coordinates beyond which leaving it out is warned of."""
 LEAST_NU, LARGEST_NU = 2.1, 60.0
+# Degrees of freedom beyond which a t law is written as a normal one.
 NEARLY_NORMAL = 30.0
-"""Degrees of freedom beyond which a t law is written as a normal one."""
 
 
 def from_posterior(post: Any, site: str = NEW_SITE, *, name: str | None = None) -> Prior:

@@ -45,6 +45,7 @@ def _identity_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
     return logit_of(score), functions_for(score).zeros((score.shape[0], 0))
 
 
+# Perfect calibration: g(s) = s.
 IDENTITY = Curve(
     name="identity",
     formula="logit s",
@@ -55,13 +56,13 @@ IDENTITY = Curve(
     meaning="exact calibration",
     update="do not update the model",
 )
-"""Perfect calibration: g(s) = s."""
 
 
 def _intercept_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
     return logit_of(score), functions_for(score).ones_like(score)[:, None]
 
 
+# A constant shift in log-odds: calibration-in-the-large and nothing else.
 INTERCEPT = Curve(
     name="intercept",
     formula="logit s + shift",
@@ -72,7 +73,6 @@ INTERCEPT = Curve(
     meaning="risks too high, or too low, throughout",
     update="update the intercept",
 )
-"""A constant shift in log-odds: calibration-in-the-large and nothing else."""
 
 
 def _temperature_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
@@ -84,6 +84,7 @@ def _through_one_half(u: Floats, frame: Frame) -> dict[str, Floats]:
     return {"log_slope": u[:, 0], "shift": (np.exp(u[:, 0]) - 1) * logit(frame.centre)}
 
 
+# Temperature scaling: a slope on the log-odds through one half.
 TEMPERATURE = Curve(
     name="temperature",
     formula="slope * logit s",
@@ -95,9 +96,9 @@ TEMPERATURE = Curve(
     in_average=_through_one_half,
     meaning="predictions too extreme, or too moderate",
 )
-"""Temperature scaling: a slope on the log-odds through one half."""
 
 
+# Logistic recalibration (Cox, Platt): a shift and a slope on the log-odds.
 LOGISTIC = Curve(
     name="logistic",
     formula="logit m + shift + slope * (logit s - logit m)",
@@ -109,9 +110,9 @@ LOGISTIC = Curve(
     meaning="an intercept and a slope",
     update="update intercept and slope (logistic recalibration)",
 )
-"""Logistic recalibration (Cox, Platt): a shift and a slope on the log-odds."""
 
 
+# A logistic curve very near the diagonal, so that exact calibration does not stand for it.
 NEAR_CURVE = replace(
     LOGISTIC,
     name="near",
@@ -119,7 +120,6 @@ NEAR_CURVE = replace(
     meaning="off by a few per cent, which matters to nobody",
     update="",
 )
-"""A logistic curve very near the diagonal, so that exact calibration does not stand for it."""
 
 
 def _beta_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
@@ -138,6 +138,7 @@ def _beta_derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
     return {"curve_alpha": alpha, "curve_beta": beta, "curve_c": c}
 
 
+# The beta family of Kull et al. and Dong et al. (eq. 12): slopes of their own at each end.
 BETA = Curve(
     name="beta",
     formula="logit m + shift + alpha * log(s / m) - beta * log((1 - s) / (1 - m))",
@@ -149,13 +150,13 @@ BETA = Curve(
     meaning="both, and a difference between low and high risks",
     update="recalibrate with a beta curve",
 )
-"""The beta family of Kull et al. and Dong et al. (eq. 12): slopes of their own at each end."""
 
 
 RATE_PRIORS = tuple((name, Rate()) for name in RATES)
+# Without the mass near 0, where `noise` would be exact calibration under another name.
 NOISE_PRIORS = tuple((name, Rate(a=1.0, b=5.0)) for name in RATES)
-"""Without the mass near 0, where `noise` would be exact calibration under another name."""
 
+# g = guess + (1 - guess - lapse) s: exact calibration where some labels are wrong.
 NOISE = Curve(
     name="noise",
     formula="logit(guess + (1 - guess - lapse) s)",
@@ -166,8 +167,8 @@ NOISE = Curve(
     priors=NOISE_PRIORS,
     meaning="a calibrated model, and wrong labels",
 )
-"""g = guess + (1 - guess - lapse) s: exact calibration where some labels are wrong."""
 
+# g = guess + (1 - guess - lapse) h(s), with h logistic; without both it is `logistic`.
 LAPSE = Curve(
     name="lapse",
     formula="logit(guess + (1 - guess - lapse) h), h as in logistic",
@@ -179,4 +180,3 @@ LAPSE = Curve(
     meaning="an intercept, a slope, and risks that stay away from 0 and 1",
     update="recalibrate with an intercept, a slope, a floor and a ceiling",
 )
-"""g = guess + (1 - guess - lapse) h(s), with h logistic; without both it is `logistic`."""

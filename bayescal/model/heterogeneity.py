@@ -16,14 +16,14 @@ from bayescal.core.text import shortened
 
 __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 
+# Coordinates that differ between sites; any other is common to all of them.
 VARYING = ("shift", "log_slope")
-"""Coordinates that differ between sites; any other is common to all of them."""
 LARGEST_PARAMETER = 1e6
+# Standard normal points beyond which a probability of the t law would round to one.
 FARTHEST_POINT = 7.0
-"""Standard normal points beyond which a probability of the t law would round to one."""
 LEAST_SCALE, LARGEST_SCALE = 1e-4, 50.0
+# Beyond these, sites are alike, or unlike, or perfectly correlated, and only rounding differs.
 LARGEST_CORRELATION = 1 - 1e-6
-"""Beyond these, sites are alike, or unlike, or perfectly correlated, and only rounding differs."""
 
 
 @dataclass(frozen=True)

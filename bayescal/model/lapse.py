@@ -15,8 +15,8 @@ from bayescal.core.text import shortened
 __all__ = ["RATES", "Rate", "bounded_log_odds", "bounded_probability"]
 
 
+# The coordinates that are the floor, and the distance of the ceiling from one.
 RATES = ("guess", "lapse")
-"""The coordinates that are the floor, and the distance of the ceiling from one."""
 
 
 def bounded_probability(h: Floats, guess: Floats, lapse: Floats) -> Floats:

@@ -34,8 +34,8 @@ __all__ = [
 ]
 
 
+# Probabilities of a normal distribution one standard deviation below and above its mean.
 SHARES_OF_SD = (0.1587, 0.8413)
-"""Probabilities of a normal distribution one standard deviation below and above its mean."""
 
 
 def is_foreign(value: Any) -> bool:
@@ -141,10 +141,10 @@ class OtherLaw:
         return pm.modelcontext(None).register_rv(self._variable(), name)
 
 
+# What the stored name of a distribution of PyMC begins with.
 PYMC = "pymc."
-"""What the stored name of a distribution of PyMC begins with."""
+# Numbers beyond it are no parameter of a prior: their squares are not finite.
 LARGEST = 1e300
-"""Numbers beyond it are no parameter of a prior: their squares are not finite."""
 
 
 def _check_scale(mu: Any, sigma: Any) -> None:
@@ -282,16 +282,16 @@ class StudentT:
 Distribution = Normal | StudentT | Rate | OtherLaw
 
 _KINDS: dict[str, type[Distribution]] = {law.__name__: law for law in (Normal, StudentT, Rate)}
+# Distributions of PyMC that are one of ours, with the same parameters.
 SAME: dict[str, Any] = {"Normal": Normal, "StudentT": StudentT}
-"""Distributions of PyMC that are one of ours, with the same parameters."""
 
 
 # Nine scales in place of three: in a trial with twenty knots, finer scales (.55, 1 and 1.8 for .3,
 # 1 and 3) covered the curve of a step in .90 to .96 of the data sets in place of .87 to .91.
 TAUS = np.geomspace(0.02, 1.8, 9)
 OF_TAUS = TAUS / (1 + (TAUS / 0.2) ** 2 / 3) ** 2
+# A half Student-t of 3 degrees of freedom and scale .2, at nine scales.
 ROUGHNESS = tuple(zip(TAUS.tolist(), (OF_TAUS / OF_TAUS.sum()).tolist(), strict=True))
-"""A half Student-t of 3 degrees of freedom and scale .2, at nine scales."""
 
 
 def usual_error() -> StudentT:
@@ -527,6 +527,7 @@ def _distribution(described: Mapping[str, Any]) -> Distribution:
     return _KINDS[arguments.pop("distribution")](**arguments)
 
 
+# Follows the spread between external validations of clinical models.
 CLINICAL = Prior(
     shift=StudentT(4.0, 0.0, 0.5),
     log_slope=Normal(0.0, 0.4),
@@ -534,4 +535,3 @@ CLINICAL = Prior(
     centre="mean",
     name="clinical",
 )
-"""Follows the spread between external validations of clinical models."""

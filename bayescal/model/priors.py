@@ -32,19 +32,27 @@ def __dir__() -> list[str]:
     return __all__
 
 
+# Coordinates whose prior may be given by its standard deviation alone.
 SCALED = ("shift", "log_slope", "asymmetry")
-"""Coordinates whose prior may be given by its standard deviation alone."""
 
+# The presets: "neutral" by default; "clinical" follows the spread between external validations.
 PRESETS: dict[str, Prior] = {
     "neutral": Prior(name="neutral"),
     "clinical": CLINICAL,
 }
-"""The presets: "neutral" by default; "clinical" follows the spread between external validations."""
 
 # A log slope of .3 in place of .2: on 200 data sets a cell, slopes from .5 to 1.4 and 200 to 1000
 # cases, interval scores of the slope are .81 to .97 of those with .2, and a slope of .6 is covered
 # in .84, .88 and .94 (.79, .82 and .92). Of calibrated models the score is up to 1.06 times as
 # large.
+# Errors of the size that a competent model has at its next hospital.
+#
+# The presets allow much larger errors. Against these a model with a small error is easily taken
+# for exactly calibrated, so the sensitivity of P(calibrated) is shown against this prior too.
+#
+# The log slope counts both how slopes differ between hospitals and that new models are often too
+# extreme; with scores whose log-odds have a standard deviation of 1.1 it moves risks about as far
+# as the shift does. With 0.2 the average drew slopes of 0.5 to 0.7, and of 1.4, too close to 1.
 MODEST = Prior(
     shift=Normal(0.0, 0.35),
     log_slope=Normal(0.0, 0.3),
@@ -53,15 +61,6 @@ MODEST = Prior(
     centre="mean",
     name="modest",
 )
-"""Errors of the size that a competent model has at its next hospital.
-
-The presets allow much larger errors. Against these a model with a small error is easily taken for
-exactly calibrated, so the sensitivity of P(calibrated) is shown against this prior too.
-
-The log slope counts both how slopes differ between hospitals and that new models are often too
-extreme; with scores whose log-odds have a standard deviation of 1.1 it moves risks about as far as
-the shift does. With 0.2 the average drew slopes of 0.5 to 0.7, and of 1.4, too close to 1.
-"""
 
 
 def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:

@@ -34,10 +34,10 @@ from bayescal.model.saturated import ANY_RISKS, MOST_SCORES, RiskPrior, are_few,
 __all__ = ["Problem", "prepare"]
 
 
+# What a problem keeps that no family and no prior changes.
 SHARED_BY_FAMILIES = (
     "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_merged_in", "_rules",
 )  # fmt: skip
-"""What a problem keeps that no family and no prior changes."""
 
 
 @dataclass(frozen=True)

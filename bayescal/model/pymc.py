@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 
+# Most cases that stand in a model, or in the tree of a posterior, one by one.
 MOST_CASES = 5000
-"""Most cases that stand in a model, or in the tree of a posterior, one by one."""
 
 
 class Observations(NamedTuple):
@@ -125,8 +125,8 @@ def checked_offset(offset: Any, size: int, each: str) -> Any:
     return numbers
 
 
+# Coordinates of the steps of events, and of competing ones.
 STEP_NAMES = ("step", "competing_step")
-"""Coordinates of the steps of events, and of competing ones."""
 
 
 def observe_times(problems: Sequence[Problem], score: Any, log_odds: Any) -> None:

@@ -16,8 +16,8 @@ from bayescal.data.table import CalibrationData
 __all__ = ["Reversed", "reversed_scores"]
 
 # Of 600 sets of 20 to 200 cases whose scores say nothing (C .5), 6 meet both signs.
+# Least probability that the slope is below 0; the second sign is the interval of C below 0.5.
 SURELY_BELOW = 0.99
-"""Least probability that the slope is below 0; the second sign is the interval of C below 0.5."""
 TWO_SIDED = 1.96
 
 

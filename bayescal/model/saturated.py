@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 
+# Events, and non-events, that the law adds to those at the score: a score of 0 has a law too.
 PSEUDO_CASE = 0.5
-"""Events, and non-events, that the law adds to those at the score: a score of 0 has a law too."""
+# Of a score, as a share of that of one half: where scores are nearer to 0 or 1 it counts.
 LEAST_RELATIVE_VARIANCE = 0.04
-"""Of a score, as a share of that of one half: where scores are nearer to 0 or 1 it counts."""
 
 
 @dataclass(frozen=True)
@@ -194,10 +194,10 @@ class RiskSums:
         return np.asarray((row < at) | later)
 
 
+# Most distinct scores that have a risk of their own each.
 MOST_SCORES = 20
-"""Most distinct scores that have a risk of their own each."""
+# Least cases a score, on average, from which on an average over families has such risks.
 CASES_A_SCORE = 3
-"""Least cases a score, on average, from which on an average over families has such risks."""
 
 ANY_RISKS = RiskPrior()
 # In an average these stand beside `pieces`, with half of its weight. In its place altogether, they

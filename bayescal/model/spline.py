@@ -69,8 +69,8 @@ def _natural_splines(knots: tuple[float, ...], at_knots: Any) -> Splines:
     )
 
 
+# The splines of a frame's deviations, which a fit evaluates at several sets of scores.
 _deviations = lru_cache(maxsize=8)(_natural_splines)
-"""The splines of a frame's deviations, which a fit evaluates at several sets of scores."""
 
 
 def _straight_beyond(splines: Splines, x: Any) -> Any:

@@ -19,10 +19,10 @@ from bayescal.model.spline import deviation_columns, spline_frame
 
 __all__ = ["TRACED", "mean_errors"]
 
+# Up to so many distinct scores have a mean risk each.
 FEW_SCORES = 40
-"""Up to so many distinct scores have a mean risk each."""
+# Scores at which a smooth curve is kept; between two of them it is straight.
 MOST_POINTS = 128
-"""Scores at which a smooth curve is kept; between two of them it is straight."""
 MOST_BENDS = 8
 
 
@@ -61,6 +61,7 @@ def _with_errors(curve: Curve, frame: Frame) -> Curve:
     return replace(curve, coordinates=tuple(f"error_{k + 1}" for k in range(len(frame.knots))))
 
 
+# The curve of `from_pymc`, where the model has more than the curve of a family.
 TRACED = TracedCurve(
     name="event_prob",
     formula="s + error, errors read off the risks of a model",
@@ -72,7 +73,6 @@ TRACED = TracedCurve(
     has_prior=False,
     meaning="the mean risk of cases with a score, in a model of the user's",
 )
-"""The curve of `from_pymc`, where the model has more than the curve of a family."""
 
 
 def mean_errors(score: Floats, risk: Floats, trials: Floats) -> tuple[Floats, Floats]:

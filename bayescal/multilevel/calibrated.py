@@ -37,22 +37,22 @@ __all__ = ["Explained", "ProbCalibrated", "explained", "identity_log_likelihood"
 
 # An "every" of .1 wins against one cell of twelve that is off by .9 in log-odds. Without it, the
 # interval score of TCE at calibrated hospitals is 4 % larger. Tried on 163 sets of 6 to 15 sites.
+# Prior probabilities that every curve is exactly calibrated, and that the average alone is.
 EVERY, AVERAGE = 0.01, 0.11
-"""Prior probabilities that every curve is exactly calibrated, and that the average alone is."""
+# Prior probability that ordered periods begin exactly calibrated.
 BEGINS = 0.2
-"""Prior probability that ordered periods begin exactly calibrated."""
 # With a half, the odd cell of twelve has 1.4 times the interval score; with neither, TCE near
 # calibration is too large.
+# Scales of effects, as a share of those in use, that have half of the prior probability.
 NARROW_SCALES = 0.25
-"""Scales of effects, as a share of those in use, that have half of the prior probability."""
+# Standard deviation of each coordinate of an average that is held at exact calibration.
 ON_DIAGONAL = 1e-3
-"""Standard deviation of each coordinate of an average that is held at exact calibration."""
+# How many times fewer proposals than draws serve a fit whose average is known, and the least.
 FEWER, LEAST_PROPOSALS = 4, 1000
-"""How many times fewer proposals than draws serve a fit whose average is known, and the least."""
+# Least share of the draws that a component has for its diagnostics to matter.
 SHARE_THAT_MATTERS = 0.05
-"""Least share of the draws that a component has for its diagnostics to matter."""
+# Largest Monte Carlo error of a log evidence that shares of components are read from.
 MOST_UNCERTAIN = 0.5
-"""Largest Monte Carlo error of a log evidence that shares of components are read from."""
 
 
 class ProbCalibrated(NamedTuple):

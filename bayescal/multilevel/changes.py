@@ -37,12 +37,11 @@ __all__ = [
 # alike, 1/4 for a change and half of its size, in .55 and .82 of 60. Without a change it is 1.4
 # times as wide.
 PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL = 0.5, 0.4, 0.1
+# Power of the number of periods since a sudden change by which its prior probability falls.
+#
+# What is asked is the present. With all periods alike, a change into the last of many has next to
+# no prior probability, and an interval of the present that ignores it.
 RECENT = 2.0
-"""Power of the number of periods since a sudden change by which its prior probability falls.
-
-What is asked is the present. With all periods alike, a change into the last of many has next to no
-prior probability, and an interval of the present that ignores it.
-"""
 
 
 def explanation_prior(problem: MultilevelProblem) -> Floats:

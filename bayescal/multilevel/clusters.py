@@ -41,10 +41,10 @@ from bayescal.multilevel.steps import SharedSteps, given_steps
 
 __all__ = ["adjustments_of", "clusters_by_group"]
 
+# Degrees of freedom of a group's own clusters at which they count as much as those of all.
 DEGREES_OF_OTHERS = 100.0
-"""Degrees of freedom of a group's own clusters at which they count as much as those of all."""
+# Share of the information of a group past which a cluster has its curve pass through it.
 MOST_LEVERAGE = 0.5
-"""Share of the information of a group past which a cluster has its curve pass through it."""
 
 
 def adjustments_of(

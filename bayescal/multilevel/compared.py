@@ -26,10 +26,10 @@ __all__ = [
     "two_of",
 ]
 
+# A difference, or a distance from perfect calibration, that is counted by default.
 OFF_BY = 0.05
-"""A difference, or a distance from perfect calibration, that is counted by default."""
+# Which side of the value at perfect calibration counts.
 Side: TypeAlias = Literal["both", "above", "below"]
-"""Which side of the value at perfect calibration counts."""
 COMPARED_SIDES = ("both", "above", "below")
 
 

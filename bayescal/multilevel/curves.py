@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SELF_NAMED", "Curves", "counted"]
 
+# Axes that name their levels by themselves; those of a factor are named with the factor.
 SELF_NAMED = ("site", "period")
-"""Axes that name their levels by themselves; those of a factor are named with the factor."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["heterogeneity", "prob_unlike"]
 
+# Largest correlation whose Fisher's z is taken.
 NEAR_ONE = 1 - 1e-9
-"""Largest correlation whose Fisher's z is taken."""
 
 
 def heterogeneity(each: Sequence[MultilevelDraws]) -> pd.DataFrame:

@@ -26,18 +26,18 @@ __all__ = [
     "check_few_sites",
 ]
 
+# Most sites that are fitted at once: the time grows with their number.
 MOST_FITTED_SITES = 2000
-"""Most sites that are fitted at once: the time grows with their number."""
+# Expected time of a fit of as many sites.
 LONGEST_OF_SITES = "about two minutes"
-"""Expected time of a fit of as many sites."""
+# The one site of patients without a label, beside sites known by their summaries.
 THIS_SITE = "this site"
-"""The one site of patients without a label, beside sites known by their summaries."""
 
 COUNTS = ("observed", "expected", "n")
 RATIO = ("observed_expected", "lower", "upper")
 SLOPE = ("calibration_slope", "slope_lower", "slope_upper")
+# Columns that are read; others are left alone.
 KNOWN_COLUMNS = (*COUNTS, *RATIO, *SLOPE, "ci_prob")
-"""Columns that are read; others are left alone."""
 ORDINARY_LEVEL = 0.95
 
 

@@ -14,8 +14,8 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["LEAST_OF_NEXT", "own_error", "views_of"]
 
+# Groups from which on something is said of one that has not been seen.
 LEAST_OF_NEXT = 5
-"""Groups from which on something is said of one that has not been seen."""
 
 
 def views_of(post: MultilevelPosterior) -> dict[str, CalibrationPosterior]:

@@ -54,12 +54,12 @@ __all__ = ["MultilevelPosterior", "as_mapping", "as_multilevel"]
 
 PERIOD = "period"
 CURVE_AT = np.linspace(0.05, 0.95, 19)
+# What data a fit of each kind is of.
 FITTED_BY = {
     "sites": "site= says which site each case is from",
     "subgroups": "subgroup= has two columns or more",
     "periods": "period= says when each case was",
 }
-"""What data a fit of each kind is of."""
 
 Measured = TypeVar("Measured", "xr.DataArray", "xr.Dataset")
 

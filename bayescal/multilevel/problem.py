@@ -42,16 +42,16 @@ __all__ = [
     "scores_alone",
 ]
 
+# The neutral prior of an average of several curves, which is wider than that of one curve.
 NEUTRAL = Prior(Normal(0.0, 1.0), Normal(0.0, 0.5), Normal(0.0, 1.0), name="neutral")
-"""The neutral prior of an average of several curves, which is wider than that of one curve."""
 
+# Sites known by their summaries, as they come in.
 KnownSites: TypeAlias = "pd.DataFrame | Mapping[str, Any] | tuple[KnownSite, ...] | None"
-"""Sites known by their summaries, as they come in."""
 SITE_CURVES = ("intercept", "temperature", "logistic", "beta")
+# Most rows of one site that carry its curve.
 MOST_SITE_ROWS = 64
-"""Most rows of one site that carry its curve."""
+# Most rows of each of more groups than these, by which its curve is evaluated.
 ROWS_OF_MANY = {200: 32, 10: 64}
-"""Most rows of each of more groups than these, by which its curve is evaluated."""
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ __all__ = [
     "slopes_of",
 ]
 
+# Of coordinates, for derivatives.
 DERIVATIVE_STEP = 1e-4
-"""Of coordinates, for derivatives."""
 
 
 class Told(NamedTuple):

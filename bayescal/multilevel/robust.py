@@ -41,26 +41,26 @@ __all__ = [
 # cell. With one of 14 sites unlike the rest its O/E is covered in .90 (.76 with normal effects),
 # and P(next site's TCE < .05), truly .91, is stated as .80 (.58). Where effects are normal,
 # interval scores are at most 4 % larger.
+# Shapes of the beta prior of the share of levels that are unlike the others.
 SHARE_UNLIKE = 0.3, 2.7
-"""Shapes of the beta prior of the share of levels that are unlike the others."""
+# Expected size of the effects of like levels, relative to that of normal effects of all levels.
 LIKE_SHARE = 0.6
-"""Expected size of the effects of like levels, relative to that of normal effects of all levels."""
 # Each level of several terms has this probability by itself. A bad cell of 80 patients among twelve
 # is covered in .81 of 100 data sets (.26 with normal effects), and without a bad cell the interval
 # score is 1 % larger. When at most one level could be unlike, two bad cells shut each other out.
+# Prior probability that a level is unlike the others.
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
-"""Prior probability that a level is unlike the others."""
 LOG_ODDS_UNLIKE = float(np.log(PROB_UNLIKE / (1 - PROB_UNLIKE)))
+# Levels from which on the data say which of them are unlike the others.
 LEAST_ROBUST = 10
-"""Levels from which on the data say which of them are unlike the others."""
+# Probability of being unlike the others from which on a level is named.
 CLEARLY_UNLIKE = 0.75
-"""Probability of being unlike the others from which on a level is named."""
 MOST_SHARES_UNLIKE = 64
+# Levels whose likelihoods are multiplied before a logarithm is taken: the least of the shares, to
+# this power, is a number that can be written.
 LEVELS_OF_A_PRODUCT = 32
-"""Levels whose likelihoods are multiplied before a logarithm is taken: the least of the shares, to
-this power, is a number that can be written."""
+# Levels unlike the others are spread at least so many times as far as those that are like them.
 FARTHER = 2.0
-"""Levels unlike the others are spread at least so many times as far as those that are like them."""
 
 
 def clearly_unlike(prob: pd.Series) -> dict[str, float]:

@@ -26,8 +26,8 @@ __all__ = ["RATIO_AND_SLOPE", "known_of", "raw_estimates", "raw_of", "size_of", 
 
 RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
 RAW = ("tce", *RATIO_AND_SLOPE)
+# A coefficient beyond it is of outcomes that scores separate, where there is no maximum.
 NEAR_RAW, MOST_RAW = 1e-10, 20.0
-"""A coefficient beyond it is of outcomes that scores separate, where there is no maximum."""
 
 
 def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:

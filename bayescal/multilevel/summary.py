@@ -17,8 +17,8 @@ from bayescal.multilevel.known import KnownSite
 
 __all__ = ["MOST_KNOWN_ROWS", "Summary", "scores_of_known"]
 
+# Most rows of scores over which the mean of a curve is taken.
 MOST_KNOWN_ROWS = 32
-"""Most rows of scores over which the mean of a curve is taken."""
 
 
 def scores_of_known(pooled: Problem, site: KnownSite) -> CalibrationData:

@@ -17,10 +17,10 @@ from bayescal.multilevel.robust import LIKE_SHARE
 __all__ = ["JOINED", "Kind", "Term", "Vary", "VaryBy", "as_vary", "by", "crossed", "walk"]
 
 Kind: TypeAlias = Literal["exchangeable", "walk"]
+# Joins the names of factors to that of their interaction.
 JOINED = " x "
-"""Joins the names of factors to that of their interaction."""
+# Expected size of the effects of an interaction, relative to those of the levels of a factor.
 INTERACTION_SHARE = 0.5
-"""Expected size of the effects of an interaction, relative to those of the levels of a factor."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Vary:
             )
 
 
+# What curves vary by, as it comes in.
 VaryBy: TypeAlias = str | Vary | Sequence[str | Vary]
-"""What curves vary by, as it comes in."""
 
 
 def by(

@@ -23,6 +23,7 @@ from bayescal.planning.setting import Setting
 
 __all__ = ["LINEAR", "NormalPosterior", "logistic_slope_error"]
 
+# Functionals that are nearly linear in the curve, so that this approximation serves.
 LINEAR = {
     "observed_expected",
     "calibration_in_the_large",
@@ -30,7 +31,6 @@ LINEAR = {
     "calibration_slope",
     "signed_error",
 }
-"""Functionals that are nearly linear in the curve, so that this approximation serves."""
 MODE_STEPS = 50
 MODE_LONGEST = 2.0
 MODE_CONVERGED = 1e-6

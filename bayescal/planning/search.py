@@ -26,8 +26,8 @@ GRID_OF_SIZES = [round(LEAST_SIZE * 2 ** (k / 2)) for k in range(33)]
 SIZE_RESAMPLES = 200
 FIRST_LOOKS = 8
 LONGEST_JUMP = 12  # most steps of the grid between two looks
+# Standard errors from the goal at which a part of the studies decides.
 BEYOND_DOUBT = 4.0
-"""Standard errors from the goal at which a part of the studies decides."""
 
 Extent = Literal["look", "around", "part", "all"]
 

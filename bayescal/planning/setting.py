@@ -32,8 +32,8 @@ from bayescal.validation.truths import Truth
 
 __all__ = ["Setting", "as_truth", "setting_of", "stream"]
 
+# Rows of a simulated table: scores at which cases are counted.
 SIMULATED_ROWS = 128
-"""Rows of a simulated table: scores at which cases are counted."""
 FINE_LOG_ODDS = np.linspace(-40, 40, 1601)
 LEAST_PREVALENT = 1e-6
 

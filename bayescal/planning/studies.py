@@ -30,8 +30,8 @@ BATCH, MOST_JOBS = 25, 10_000
 FIRST_SIZE = 1000
 CORRECTED_BY = 32
 FIRST_LOOK = 100
+# Scores nearer to 0 or 1 are read as the table says, and not by the approximation.
 CLOSE_TO_ENDS = 1e-13
-"""Scores nearer to 0 or 1 are read as the table says, and not by the approximation."""
 
 
 class Studies:

@@ -60,31 +60,31 @@ SMOOTHERS = {
     "beta": "Beta recalibration",
 }
 
+# Events are rare below this mean score; the axis is bent where half of the cases stand in this
+# share of it.
 RARE, ROOT_BELOW, LOG_BELOW = 0.1, 0.2, 0.01
-"""Events are rare below this mean score; the axis is bent where half of the cases stand in this
-share of it."""
+# Share of the cases that may have scores below a log axis.
 SMALLEST_SHARE = 0.005
-"""Share of the cases that may have scores below a log axis."""
 
+# Strips of scores beneath the axes, as shares of their height; of several models together.
 GAP, HEIGHT, SEVERAL_HEIGHT = 0.02, 0.15, 0.3
-"""Strips of scores beneath the axes, as shares of their height; of several models together."""
 STRIP_NAME = 12
 DIAGONAL_POINTS, DIAGONAL_HEIGHT = 201, 0.03
+# Where marks off the diagonal stand, how thick and how wide they are at least, as shares of the
+# axes, and how many ranges of scores are named.
 FOOT, THICK, SIDES_LEAST, SIDES_SHOWN = 0.006, 0.016, 0.004, 2
-"""Where marks off the diagonal stand, how thick and how wide they are at least, as shares of the
-axes, and how many ranges of scores are named."""
 
 SMOOTH_GRID = 401
+# Width of the smooth curve, in points, where there are no scores and where they are densest.
 THINNEST, THICKEST = 0.8, 9.0
-"""Width of the smooth curve, in points, where there are no scores and where they are densest."""
+# Shares of the largest density from which scores are in the range of the axes, and are drawn.
 VISIBLE, DRAWN = 0.02, 1e-3
-"""Shares of the largest density from which scores are in the range of the axes, and are drawn."""
+# Opacity of a bar without cases, and of the one with the most.
 LIGHTEST, DARKEST = 0.12, 0.75
-"""Opacity of a bar without cases, and of the one with the most."""
 MOST_RISK_BINS = 1000
 PANELS_A_ROW = 3
+# Characters that stand above a panel.
 LONGEST_ABOVE = 24
-"""Characters that stand above a panel."""
 
 Limits = tuple[float, float] | Literal["auto", "full"]
 

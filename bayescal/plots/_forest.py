@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from bayescal.posterior.posterior import CalibrationPosterior
 
 MOST_DRAWN = 80
+# Inches of a row, and of what stands above and below all rows.
 ROW, HEADER = 0.27, 0.9
-"""Inches of a row, and of what stands above and below all rows."""
+# Rows left free before the average and the next one, and before the name of a factor.
 ROWS_APART, BEFORE_HEADING = 0.6, 0.3
-"""Rows left free before the average and the next one, and before the name of a factor."""
+# Size of the dot of a row without cases, in points, and how much that of the most cases adds.
 LEAST, MOST = 3.0, 4.0
-"""Size of the dot of a row without cases, in points, and how much that of the most cases adds."""
+# Standard errors that a bar of a difference in log predictive density holds, and half of the
+# height of a bar of a probability.
 ERRORS, HALF = 2, 0.19
-"""Standard errors that a bar of a difference in log predictive density holds, and half of the
-height of a bar of a probability."""
 
 
 @dataclass(frozen=True)

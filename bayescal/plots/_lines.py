@@ -40,28 +40,28 @@ if TYPE_CHECKING:
     from bayescal.multilevel.posterior import MultilevelPosterior
     from bayescal.posterior.posterior import CalibrationPosterior
 
+# Thresholds at which net benefit, and what is lost of it, are drawn.
 STEPS, LOST_STEPS = 100, 60
-"""Thresholds at which net benefit, and what is lost of it, are drawn."""
+# Share of the highest net benefit that is drawn below 0, where harm begins.
 BELOW_ZERO = 0.12
-"""Share of the highest net benefit that is drawn below 0, where harm begins."""
+# Least height of the axes: of net benefit, and of what is lost of 1000 patients.
 LEAST, LOST_LEAST = 1e-3, 0.1
-"""Least height of the axes: of net benefit, and of what is lost of 1000 patients."""
+# What fits in a row of the legend of a figure of the usual size, beside its lines.
 LETTERS = 48
-"""What fits in a row of the legend of a figure of the usual size, beside its lines."""
 STRIP = (0, 1.04, 1, 0.16)
 MOST_TICKS = 12
 DELTAS_DRAWN = tuple(np.linspace(-1.5, 1.5, 13).tolist())
 
 VALUES = (("_of_recalibrating", " of recalibrating", style.MODELS[0]), ("", "", style.MODELS[1]))
+# Each strategy's name and colour, from light to dark.
 SHADES = {
     "treat_none": ("Treat no one", "#ffffff"),
     "treat_all": ("Treat everyone", "#bbbbbb"),
     "model": ("Model", "#56B4E9"),
     "updated_model": ("Updated model", style.CURVE),
 }
-"""Each strategy's name and colour, from light to dark."""
+# Room around a single threshold; as many as are marked; opacity of the palest line.
 ALONE, FEW_THRESHOLDS, PALEST = 0.05, 12, 0.35
-"""Room around a single threshold; as many as are marked; opacity of the palest line."""
 VALUE_CURE = "Pass what post.value_of_information(thresholds) returns."
 
 PLAN_COLUMNS = ("n", "studies", "width", "width_assured", "reached", "reached_error", "closed_form")

@@ -28,17 +28,17 @@ BAND_POINTS = 61
 STUB = 0.01
 INSIDE = 1e-6
 
+# Patients at whose scores curves with steps are evaluated: three a bar of the histogram.
 MOST_PATIENTS = 200
-"""Patients at whose scores curves with steps are evaluated: three a bar of the histogram."""
+# Curves with steps are smoothed over this share of the cases on either side: over AT_ONE by the
+# root of their number, at most MOST_SHARE, but over LEAST_CASES. These were chosen by eye, as the
+# least that leave no cliffs in 12 to 4000 cases. Below LEAST_SHARE a step is drawn as it is, since
+# so many cases say where it is.
 AT_ONE, MOST_SHARE, LEAST_CASES, LEAST_SHARE = 2.0, 0.1, 5, 0.005
-"""Curves with steps are smoothed over this share of the cases on either side: over AT_ONE by the
-root of their number, at most MOST_SHARE, but over LEAST_CASES. These were chosen by eye, as the
-least that leave no cliffs in 12 to 4000 cases. Below LEAST_SHARE a step is drawn as it is, since so
-many cases say where it is."""
 
 _KNOWN: WeakKeyDictionary[CalibrationPosterior, dict[tuple[float, bool], tuple[Floats, ...]]]
+# Mean and ends of the bands of posteriors, by probability: a report draws one curve twice.
 _KNOWN = WeakKeyDictionary()
-"""Mean and ends of the bands of posteriors, by probability: a report draws one curve twice."""
 
 
 class Bands(NamedTuple):

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from bayescal.posterior.posterior import CalibrationPosterior
 
 FEWEST, MOST = 8, 40
+# Draws nearer to a value than this are that value.
 SAME_DRAW = 1e-9
-"""Draws nearer to a value than this are that value."""
+# How often the range of the draws a value may be away that is still in the picture.
 FARTHEST_DRAWN = 10
-"""How often the range of the draws a value may be away that is still in the picture."""
 TAIL_DRAWN = 0.002
 PRIOR_ACROSS, PRIOR_TAIL, PRIOR_LEAST = 2, 0.005, 0.01
 BELOW, TOP = -0.09, 1.08

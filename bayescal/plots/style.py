@@ -32,6 +32,7 @@ class Line(NamedTuple):
     ls: Any
 
 
+# Lines of models in one figure, which differ in hue, in grey and in dashes.
 MODELS = (
     Line(CURVE, "-"),
     Line("#D55E00", (0, (5, 1.5))),
@@ -40,41 +41,40 @@ MODELS = (
     Line("#E69F00", (0, (8, 1.5, 1, 1.5, 1, 1.5))),
     Line(INK, (0, (3, 3))),
 )
-"""Lines of models in one figure, which differ in hue, in grey and in dashes."""
 
+# Lines of smoothers drawn over a posterior.
 OVERLAYS = (
     Line("#D55E00", "-"),
     Line("#009E73", (0, (5, 1.5))),
     Line(INK, (0, (1.2, 1.2))),
     Line("#CC79A7", (0, (5, 1.5, 1, 1.5))),
 )
-"""Lines of smoothers drawn over a posterior."""
 
+# Width of the thinnest line: what prints in a column of a journal.
 THIN = 0.8
-"""Width of the thinnest line: what prints in a column of a journal."""
+# Size of the smallest letters, in points, for the same reason.
 SMALLEST_LETTERS = 7.0
-"""Size of the smallest letters, in points, for the same reason."""
+# Opacity of a band.
 BAND_SHADE = 0.22
-"""Opacity of a band."""
+# Most steps between ticks; a number that follows the size of the axes would move their labels.
 TICKS = 8
-"""Most steps between ticks; a number that follows the size of the axes would move their labels."""
+# Ends of an axis, times a power of ten.
 ROUND_ENDS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""Ends of an axis, times a power of ten."""
+# Ticks of a bent axis, times a power of ten.
 ROUND_TICKS = {"root": (1.0, 2.0, 5.0), "log": (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)}
-"""Ticks of a bent axis, times a power of ten."""
+# With fewer round numbers a bent axis is so short that even steps are read as well.
 FEWEST_TICKS = 4
-"""With fewer round numbers a bent axis is so short that even steps are read as well."""
+# Least share of a bent axis between two ticks, so that labels do not run into each other.
 TICKS_APART = 0.12
-"""Least share of a bent axis between two ticks, so that labels do not run into each other."""
 
+# Points between axes and a legend, for ticks and label of the axis.
 BENEATH = 36.0
-"""Points between axes and a legend, for ticks and label of the axis."""
+# Width of a letter, as a share of its height.
 LETTER = 0.47
-"""Width of a letter, as a share of its height."""
+# Room of a legend, as a share of the axes' width: it may also stand under their labels.
 WIDER = 1.25
-"""Room of a legend, as a share of the axes' width: it may also stand under their labels."""
+# How far an axis goes beyond what is drawn.
 ROOM = 1.15
-"""How far an axis goes beyond what is drawn."""
 
 Scale = Literal["linear", "root", "log"]
 

@@ -22,9 +22,9 @@ __all__ = ["CLOGLOG", "LOGIT", "CurveDraws", "Link", "nearest_line", "nearest_sh
 
 FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
+# Of Newton's steps, and the step that ends them: it leaves an error of the order of its square.
+# Single precision is three times faster, and all that the first steps need.
 PRECISIONS = ((np.float32, 1e-3), (np.float64, 1e-6))
-"""Of Newton's steps, and the step that ends them: it leaves an error of the order of its square.
-Single precision is three times faster, and all that the first steps need."""
 MOST_STEPS, LINE_LONGEST = 50, 3.0
 FARTHEST_HAZARD = 30.0  # hazards are taken from exp(-30) to 30, where nothing overflows
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["ROUNDING", "Treated", "by_mean_curve", "by_score", "information", "net_benefits"]
 
 
+# The strategies, the simplest first.
 STRATEGIES = ("treat_none", "treat_all", "model", "updated_model")
-"""The strategies, the simplest first."""
 
 
 class Treated(NamedTuple):
@@ -134,9 +134,9 @@ N_FUTURES = 2000
 ROUNDING = 1e-12
 CELL_DRAWS = 1 << 16
 
+# Variables of the value of information, by name: by threshold first; net benefits and their chance
+# to be best then by strategy, what is expected of further cases then by their number.
 Values = dict[str, Floats]
-"""Variables of the value of information, by name: by threshold first; net benefits and their chance
-to be best then by strategy, what is expected of further cases then by their number."""
 
 
 def futures_of(of: CurvesOfTable, population: str) -> Callable[[int], Iterator[CurveDraws]]:

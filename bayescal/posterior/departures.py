@@ -159,8 +159,8 @@ def scores_alone(scores: Any, sample_weight: Any, name: str = "scores") -> Calib
 
 
 PERIODS_OF_LEAVING = 8
+# Share of all cases, those with the nearest scores, whose leaving stands for that of a row.
 NEIGHBOURS = 0.2
-"""Share of all cases, those with the nearest scores, whose leaving stands for that of a row."""
 
 
 @dataclass(frozen=True)

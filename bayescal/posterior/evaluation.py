@@ -42,15 +42,15 @@ __all__ = [
 ]
 
 MOST_KEPT = 1 << 20  # weights
+# Most numbers of curves that are kept: those of 40 hospitals in 24 months need a gigabyte.
 MOST_OBSERVED = 1 << 24
-"""Most numbers of curves that are kept: those of 40 hospitals in 24 months need a gigabyte."""
 FINE = expit(np.linspace(-27, 27, 1001))
 
+# Names of functionals, and the options of each.
 FunctionalCalls = Sequence[tuple[str, dict[str, Any]]]
-"""Names of functionals, and the options of each."""
 
+# Name, options and population of a functional; that of the same numbers is the same.
 Key = tuple[Any, ...]
-"""Name, options and population of a functional; that of the same numbers is the same."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["SECTIONS", "UNITS", "Functional", "Side", "risk_table"]
 
 
+# What functionals are measured in, in the order of panels, and the labels of their axes.
 UNITS = {
     "probability": "Error (difference in probability)",
     "ratio": "Ratio",
@@ -28,13 +29,12 @@ UNITS = {
     "net benefit": "Net benefit per patient",
     "nats": "Log score per patient",
 }
-"""What functionals are measured in, in the order of panels, and the labels of their axes."""
 
+# Parts of a table of functionals, and their titles. Each is shown to one number of decimals.
 SECTIONS = {
     "size": "Size of the error, as a probability",
     "direction": "Direction of the error",
 }
-"""Parts of a table of functionals, and their titles. Each is shown to one number of decimals."""
 
 
 class Side(NamedTuple):

@@ -285,6 +285,7 @@ def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
 _distance = partial(Functional, is_distance=True)
 _direction = partial(Functional, section="direction")
 
+# The functionals by name, in the order of tables.
 FUNCTIONALS: dict[str, Functional] = {
     "tce": _distance(
         tce,
@@ -440,7 +441,6 @@ FUNCTIONALS: dict[str, Functional] = {
         is_extra=True,
     ),
 }
-"""The functionals by name, in the order of tables."""
 
 
 def usual_functionals(*, of_times: bool = False) -> tuple[str, ...]:

@@ -104,8 +104,8 @@ def summary_rows(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
     return rows
 
 
+# On either side; it is Jeffreys' prior of which model is right where the two differ.
 PRIOR_PATIENTS = 0.5
-"""On either side; it is Jeffreys' prior of which model is right where the two differ."""
 
 
 def among_few(gain: Floats, size: float, cases: float, rng: np.random.Generator) -> Floats:

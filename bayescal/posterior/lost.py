@@ -19,11 +19,11 @@ from bayescal.posterior.curve_draws import CurveDraws
 
 __all__ = ["LOST", "USUAL_THRESHOLDS", "as_risks", "lost_options", "net_benefit_lost"]
 
+# Its name in the registry.
 LOST = "net_benefit_lost"
-"""Its name in the registry."""
 
+# Up to which a patient without the event who is treated costs no more than one missed.
 USUAL_THRESHOLDS = (0.0, 0.5)
-"""Up to which a patient without the event who is treated costs no more than one missed."""
 MOST_THRESHOLDS = 256
 
 
@@ -132,8 +132,8 @@ def net_benefit_lost(
     return lost
 
 
+# From a threshold, and whether thresholds just above it count too, to E_w |g - t| of the lost.
 LostAt = Callable[[float, bool], Floats]
-"""From a threshold, and whether thresholds just above it count too, to E_w |g - t| of the lost."""
 
 
 def _thresholds(draws: CurveDraws, low: float, high: float) -> Floats:

@@ -124,14 +124,15 @@ def _correct(c: Counts) -> Floats:
     return c.detected + (1 - c.events) - (c.treated - c.detected)
 
 
+# Measures by name, in the order of tables.
 PERFORMANCE: dict[str, Measure] = {
     "events": Measure(lambda draws: draws.events, "share of events"),
     "brier": Measure(brier, "Brier score"),
     "log_score": Measure(log_score, "log score"),
     "c_statistic": Measure(c_statistic, "C-statistic (AUC)"),
 }
-"""Measures by name, in the order of tables."""
 
+# Measures at a threshold: a prediction of the event is a score of at least the threshold.
 AT_THRESHOLD: dict[str, Measure] = {
     "treated": Measure(lambda c: c.treated, "share that reaches the threshold"),
     "accuracy": Measure(_correct, "accuracy"),
@@ -148,7 +149,6 @@ AT_THRESHOLD: dict[str, Measure] = {
         lambda c: decision.net_benefit(c.detected, c.treated, c.thresholds), "net benefit"
     ),
 }
-"""Measures at a threshold: a prediction of the event is a score of at least the threshold."""
 
 
 def check_realised(kind: str, problem: Problem, departure: Departure | None) -> None:

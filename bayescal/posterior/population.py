@@ -124,10 +124,10 @@ def _cubes_of_normals(normal: Floats, shape: Floats) -> Floats:
     return gammas
 
 
+# Of a stratum; of more, random groups are drawn, whose variance is right to a few per cent.
 MOST_CLUSTERS = 2000
-"""Of a stratum; of more, random groups are drawn, whose variance is right to a few per cent."""
+# From so many on, 1 - 2 / k is read as 1, which takes a tenth of the time.
 MANY_CLUSTERS = 200
-"""From so many on, 1 - 2 / k is read as 1, which takes a tenth of the time."""
 
 
 @dataclass(frozen=True)
@@ -271,12 +271,12 @@ class ClusterBootstrap:
         return gammas
 
 
+# The populations by name, and what each stands for.
 POPULATIONS = {
     "bootstrap": "patients like these: the Bayesian bootstrap, Dirichlet(trials) over the scores",
     "sample": "exactly these patients: the observed scores, each counted as often as it occurs",
     "beta": "a Beta density of scores (Dong et al.), its parameters drawn from their posterior",
 }
-"""The populations by name, and what each stands for."""
 
 POPULATION_NODES = 256
 SHAPE_SIGMA = 3.0

@@ -87,11 +87,11 @@ __all__ = [
 ]
 
 SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
+# Functionals that are not of patients with their own group, and why.
 NEEDS_ONE_CURVE = {
     "emax": "the largest error of any group grows with their number",
     "cutoff_error": "patients of one score are not told apart",
 }
-"""Functionals that are not of patients with their own group, and why."""
 
 
 class CalibrationPosterior:

@@ -54,11 +54,11 @@ __all__ = [
     "with_chains",
 ]
 
+# Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
+# of all curves, of one of several.
 SEEN, SEVERAL = "on", "several_curves"
-"""Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
-of all curves, of one of several."""
+# Attributes: the number of imputations, the checksum of each group, which of several curves.
 IMPUTATIONS, CHECKSUM, WHICH = "imputations", "checksum", "view"
-"""Attributes: the number of imputations, the checksum of each group, which of several curves."""
 
 
 # Written

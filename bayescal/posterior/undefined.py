@@ -14,18 +14,17 @@ from bayescal.posterior.functionals import FUNCTIONALS
 __all__ = ["MOST_AT_ENDS", "NOT_DEFINED", "refuse_infinite", "share_at_ends", "undefined_measures"]
 
 
+# In the place of a number.
 NOT_DEFINED = "not defined"
-"""In the place of a number."""
 
+# Scores of 32 bits so near to 1 show that those of 1 may have been rounded: steps are 6e-8.
 NEAREST_IN_32_BITS = 1e-5
-"""Scores of 32 bits so near to 1 show that those of 1 may have been rounded: steps are 6e-8."""
+# Share of the cases with a score of exactly 0 or 1 from which on no line in log-odds is shown.
+#
+# Their log-odds are infinite, so that the line depends on the values that they are read as. In
+# 5000 cases of which a third of the scores of 1 are wrong, values of 1 - .02 to 1 - 1e-6 give
+# slopes from .99 to .85 where this share is 0.5 %, but from .55 to .08 where it is 10 %.
 MOST_AT_ENDS = 0.005
-"""Share of the cases with a score of exactly 0 or 1 from which on no line in log-odds is shown.
-
-Their log-odds are infinite, so that the line depends on the values that they are read as. In 5000
-cases of which a third of the scores of 1 are wrong, values of 1 - .02 to 1 - 1e-6 give slopes from
-.99 to .85 where this share is 0.5 %, but from .55 to .08 where it is 10 %.
-"""
 
 
 def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:

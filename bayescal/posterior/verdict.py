@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["convergence", "diagnosed", "of_imputations", "rates_table", "verdict_of"]
 
 
+# A rate whose interval is longer than this share of its prior's is not said to be known.
 MOST_OF_THE_PRIOR = 0.5
-"""A rate whose interval is longer than this share of its prior's is not said to be known."""
+# Least share of the draws with a floor and a ceiling.
 FEWEST_BOUNDED = 0.5
-"""Least share of the draws with a floor and a ceiling."""
 PRIOR_DRAWS = 20_000
 
 

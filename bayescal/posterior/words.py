@@ -27,8 +27,8 @@ __all__ = [
 
 
 NEAR_ENDS = 1e-3
+# From so many cases on, and this share of them, with scores that near to 0 or 1 one is told.
 FEWEST_CASES, LEAST_SHARE = 20, 0.02
-"""From so many cases on, and this share of them, with scores that near to 0 or 1 one is told."""
 
 
 def cautions_at_ends(tables: Sequence[Problem]) -> dict[str, str]:

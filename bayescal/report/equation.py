@@ -40,6 +40,7 @@ class Form(NamedTuple):
 
 LEAST_INSIDE = 1e-6
 
+# Of the families that have a short one, by name.
 EQUATIONS = {
     "intercept": Form("expit({} + logit(risk))", lambda s: [np.ones_like(s)], logit),
     "temperature": Form("expit({} logit(risk))", lambda s: [logit(s)]),
@@ -54,7 +55,6 @@ EQUATIONS = {
         lambda s: [np.ones_like(s), np.log(s), -np.log1p(-s)],
     ),
 }
-"""Of the families that have a short one, by name."""
 
 
 class Equation(NamedTuple):

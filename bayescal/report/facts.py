@@ -77,12 +77,12 @@ ROUND = (
 )
 FEWEST_SCORES = 3
 IDEAL_SLOPE, RIGHT_SPREAD = 1.0, (0.8, 1.25)
+# Of measures that data have without a prior: estimator and interval.
 WITHOUT_PRIOR: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "observed_expected": (observed_expected, observed_expected_interval),
     "calibration_in_the_large": (calibration_in_the_large, calibration_in_the_large_interval),
     "calibration_slope": (calibration_slope, calibration_slope_interval),
 }
-"""Of measures that data have without a prior: estimator and interval."""
 
 
 @dataclass(frozen=True)

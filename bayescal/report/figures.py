@@ -28,6 +28,7 @@ STYLE = {
     "figure.dpi": 72,
     "font.size": 12,
 }
+# Colours of the figures, and what the page calls them, so that it can be light or dark.
 THEMED = {
     "#000000": "currentColor",
     "#333333": "var(--ink)",
@@ -37,7 +38,6 @@ THEMED = {
     "#d55e00": "var(--events)",
     "#ffffff": "var(--paper)",
 }
-"""Colours of the figures, and what the page calls them, so that it can be light or dark."""
 LINK = re.compile(r"#(?=[A-Za-z_])")
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 NUMBER = re.compile(r"-?\d+\.\d{3,}")

@@ -35,11 +35,11 @@ __all__ = [
 SAME_OUTLOOK = (
     "This holds if those who left had the same outlook as others with the same predicted risk"
 )
+# How many times as high the hazard of those who left is, in the sentence on what is assumed.
 OTHER_HAZARD = 1.5
-"""How many times as high the hazard of those who left is, in the sentence on what is assumed."""
 FEW_AT_RISK = 20
+# P-value below which leaving is said to depend on the score.
 BY_SCORE = 0.01
-"""P-value below which leaving is said to depend on the score."""
 
 
 def cases_and_events_of(data: CalibrationData, joint: str = ", ") -> str:

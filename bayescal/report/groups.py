@@ -39,8 +39,8 @@ __all__ = [
 ]
 
 MOST_GROUPS = 200
+# Groups from which on one fit has a curve for each.
 LEAST_SITES = 3
-"""Groups from which on one fit has a curve for each."""
 
 
 def check_few_groups(groups: int) -> None:

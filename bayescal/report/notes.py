@@ -16,12 +16,12 @@ from bayescal.report.performance import mean_score
 
 __all__ = ["IN_USE", "imputations_words", "notes_of", "notes_on_data"]
 
+# Share of scores of exactly 0, among others, from which someone may have coded "unknown" so.
 MANY_ZEROS = 0.1
-"""Share of scores of exactly 0, among others, from which someone may have coded "unknown" so."""
 FEW_EVENTS, FEW_CLUSTERS = 100, 10
 RARE_RISK = 0.05
+# Numbers as levels of a factor above which it is rather a quantity; labels that are named.
 MOST_NUMBERED, MOST_NAMED = 20, 3
-"""Numbers as levels of a factor above which it is rather a quantity; labels that are named."""
 MUCH_MISSING = 0.3
 IN_USE = (
     "a model in use changes outcomes: where patients are treated because of their score, fewer of "

@@ -32,12 +32,12 @@ __all__ = ["lead_figure", "page_of", "to_do", "tripod_of"]
 
 REPORT_TITLE = "Calibration report"
 LONGEST_TITLE, LONGEST_VALUE = 120, 80
+# Rows of a forest; of more groups there is none.
 MOST_IN_A_FOREST = 60
-"""Rows of a forest; of more groups there is none."""
 MOST_CURVES = 6
 RANGE_STEPS = 60
+# What the page cites beside its methods and notes.
 ALSO_CITED = ("Van Calster et al., 2019", "Austin and Steyerberg, 2019", "Collins et al., 2024")
-"""What the page cites beside its methods and notes."""
 
 
 def page_of(

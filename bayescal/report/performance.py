@@ -40,8 +40,8 @@ __all__ = [
 ENDS = ("estimate", "lower", "upper")
 RANK_ERROR = 5e-3
 LOWEST_THRESHOLD, HIGHEST_THRESHOLD = 0.01, 0.99
+# Measures at a threshold that describe whom it selects, by their names in `performance`.
 CLASSIFIED = ("treated", "sensitivity", "specificity", "ppv", "npv")
-"""Measures at a threshold that describe whom it selects, by their names in `performance`."""
 
 
 class Overall(NamedTuple):
@@ -54,6 +54,7 @@ class Overall(NamedTuple):
     unit: str = "probability"
 
 
+# Measures of the predictions overall, by their names in `bayescal.scores`.
 OVERALL = {
     "c_statistic": Overall(
         scores.c_statistic, "C-statistic (AUC)", "discrimination: 0.5 is chance", 1
@@ -73,7 +74,6 @@ OVERALL = {
         "share",
     ),
 }
-"""Measures of the predictions overall, by their names in `bayescal.scores`."""
 
 
 def mean_score(data: CalibrationData) -> float:

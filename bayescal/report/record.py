@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "as_dict", "functionals_record", "read_report", "schema"]
 
+# Version of the format. Another number means that a name has gone or has another meaning.
 SCHEMA_VERSION = 3
-"""Version of the format. Another number means that a name has gone or has another meaning."""
 
 
 def schema() -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Reference(NamedTuple):
     doi: str
 
 
+# Publications by their citation, such as "Rubin, 1981".
 REFERENCES: dict[str, Reference] = {
     "Dong et al., 2025": Reference(
         "Dong J, Jiang Z, Pan D, Yu H (2025). Combining priors with experience: confidence "
@@ -106,7 +107,6 @@ REFERENCES: dict[str, Reference] = {
         "10.1080/01621459.1995.10476572",
     ),
 }
-"""Publications by their citation, such as "Rubin, 1981"."""
 
 _CITATION = re.compile("|".join(re.escape(words) for words in REFERENCES))
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from bayescal.core.text import shortened
 
+# Of a whole number; more digits than a double can count are read as a double, as infinity.
 MOST_DIGITS = 300
-"""Of a whole number; more digits than a double can count are read as a double, as infinity."""
+# Of values inside values.
 DEEPEST_LEVEL = 50
-"""Of values inside values."""
+# Names of a path that are shown.
 MOST_NAMES = 6
-"""Names of a path that are shown."""
 
 Rules = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -111,6 +111,7 @@ TYPES: dict[str, Any] = {
     "integer": int | float,
 }
 
+# Whether a value keeps what a keyword asks of it by itself, and how that is said.
 CHECKS: dict[str, tuple[Callable[[Any, Any], bool], str, Callable[[Any], str]]] = {
     "type": (_is_of_type, "of type ", str),
     "const": (_equal, "", repr),
@@ -125,4 +126,3 @@ CHECKS: dict[str, tuple[Callable[[Any, Any], bool], str, Callable[[Any], str]]] 
     "exclusiveMinimum": (_limit(operator.gt), "above ", str),
     "exclusiveMaximum": (_limit(operator.lt), "below ", str),
 }
-"""Whether a value keeps what a keyword asks of it by itself, and how that is said."""

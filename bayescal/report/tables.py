@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 __all__ = ["Tables", "measured"]
 
 ON_PAGE = MEDIA[:1]
+# Rows of Table 1, beside the error and the performance.
 FIRST_ROWS = {
     "observed_expected": "Observed / expected",
     "calibration_in_the_large": "Calibration in the large",
     "calibration_slope": "Calibration slope",
 }
-"""Rows of Table 1, beside the error and the performance."""
 SELECTED = {
     "treated": ("Treated", "Treated"),
     "sensitivity": ("Sensitivity", "Sens."),

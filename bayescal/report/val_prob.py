@@ -98,6 +98,7 @@ class _Measured:
         return dict(self.by(indices_of, names=("emax", "e90", "ici"), smoother="lowess"))
 
 
+# Names in the order of val.prob, what each is, and how it is computed.
 VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
     "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.rank_correlation),
     "C (ROC)": ("C-statistic", lambda m: (1 + m.rank_correlation) / 2),
@@ -123,7 +124,6 @@ VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
     "S:z": ("Spiegelhalter's z", lambda m: m.spiegelhalter.statistic),
     "S:p": ("its two-sided p-value", lambda m: m.spiegelhalter.pvalue),
 }
-"""Names in the order of val.prob, what each is, and how it is computed."""
 
 
 def no_val_prob() -> pd.Series:

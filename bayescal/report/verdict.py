@@ -36,24 +36,23 @@ __all__ = [
     "with_interval",
 ]
 
+# Of the first line; numbers with their intervals.
 MOST_WORDS, MOST_NUMBERS = 20, 2
-"""Of the first line; numbers with their intervals."""
 INTERVAL = re.compile(r"\d to -?\d| at most ")
+# Probability from which "perhaps too extreme" is said, and groups that differ lead.
 PROBABLY = 0.9
-"""Probability from which "perhaps too extreme" is said, and groups that differ lead."""
+# Probability that the slope is between 0.8 and 1.25 from which the spread is about right.
 ABOUT_RIGHT = 0.95
-"""Probability that the slope is between 0.8 and 1.25 from which the spread is about right."""
+# Probability of a difference up to which groups are called alike.
 ALIKE = 0.1
-"""Probability of a difference up to which groups are called alike."""
 MOST_NAMED_OFF, LONGEST_LABEL = 6, 24
+# Average risk below which an error is told as a share of it, too.
 RARE_EVENTS = 0.1
-"""Average risk below which an error is told as a share of it, too."""
+# What the odds of an error below the limit are divided and multiplied by.
+#
+# As measured by kinds of models: of those made from few patients, or by a machine, errors are
+# larger than the prior says, and of those that were validated before smaller.
 BAND = 5.0
-"""What the odds of an error below the limit are divided and multiplied by.
-
-As measured by kinds of models: of those made from few patients, or by a machine, errors are larger
-than the prior says, and of those that were validated before smaller.
-"""
 
 
 class Rule(NamedTuple):
@@ -270,6 +269,7 @@ def _level_and_spread(s: Seen) -> list[str]:
     return [f"{capitalised(how)}: {_ratio(s)}, {_slope(s)}", _size(s)]
 
 
+# What the first line is: the first rule that holds.
 VERDICTS = (
     Rule(
         "labels",
@@ -304,7 +304,6 @@ VERDICTS = (
     ),
     Rule("no slope", lambda s: True, lambda s: [_ratio(s), _size(s), _slope(s)]),
 )
-"""What the first line is: the first rule that holds."""
 
 
 def _alarm(s: Seen) -> str:

@@ -17,10 +17,10 @@ from bayescal.report.figures import as_svg
 
 __all__ = ["RECORD_ID", "html"]
 
+# Of the element that carries the record.
 RECORD_ID = "bayescal-record"
-"""Of the element that carries the record."""
+# What must not be parted at the end of a line, and how it is kept together.
 UNBROKEN = {" %": "\xa0%", "> 0": ">\xa00", "< 0": "<\xa00"}
-"""What must not be parted at the end of a line, and how it is kept together."""
 DOI = re.compile(r"doi:(10\.\S+[^\s.,;)])")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 __all__ = ["DOCUMENT", "check_document", "word"]
 
 DOCUMENT = ".docx"
+# Width and height of a page in inches.
 US_LETTER, A4 = (8.5, 11.0), (8.27, 11.69)
-"""Width and height of a page in inches."""
+# Countries whose printers hold Letter, as names of locales end.
 OF_LETTER = ("US", "CA", "MX", "PH", "CL", "CO", "VE", "United States", "Canada", "Mexico")
-"""Countries whose printers hold Letter, as names of locales end."""
 PAGE_MARGIN = 0.8
+# The most that a figure takes, so that answer, figure and table fit on two pages.
 FIGURE_WIDTH, FIGURE_HEIGHT = 4.9, 4.3
-"""The most that a figure takes, so that answer, figure and table fit on two pages."""
+# Of the text in tables, and the least where they are wide.
 POINTS, SMALLEST = 9.0, 7.0
-"""Of the text in tables, and the least where they are wide."""
+# Width of a digit or letter in its size of type (Calibri: .51; of the fonts that replace it up to
+# .6), and of a cell's margins in inches.
 CHARACTER, PADDING = 0.6, 0.17
-"""Width of a digit or letter in its size of type (Calibri: .51; of the fonts that replace it up to
-.6), and of a cell's margins in inches."""
+# Of a column of words, however wide the others are.
 FEWEST_CHARACTERS = 12
-"""Of a column of words, however wide the others are."""
+# Characters that no Word document can hold.
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no Word document can hold."""
 
 
 def check_document(path: Path, name: str = "path") -> None:

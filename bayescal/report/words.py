@@ -12,11 +12,11 @@ from bayescal.core.text import shortened
 
 __all__ = ["Words", "words"]
 
+# One, and several: "item", which has the plural "items", or a pair.
 Noun: TypeAlias = "str | tuple[str, str]"
-"""One, and several: "item", which has the plural "items", or a pair."""
 LONGEST_WORD = 40
+# A word of a sentence: no part of a name, a path, an option or code.
 APART = r"(?<![\w.=`/<&-])(?:{})(?![\w=`(/-]|\.\w)"
-"""A word of a sentence: no part of a name, a path, an option or code."""
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from bayescal.data.matrices import as_class_matrix, as_probability_matrix
 from bayescal.data.read import Cases, Outcomes, read_cases
 from bayescal.data.rows import levels_of
 
+# Of the probability given to what happened, and of those given to what did not, which run along
+# the first axis.
 Loss = Callable[[Floats, Floats], Floats]
-"""Of the probability given to what happened, and of those given to what did not, which run along
-the first axis."""
 
 IMPOSSIBLE = 1e-300
 
@@ -76,8 +76,8 @@ def contradiction(given: Floats, others: Floats) -> Floats:
 
 
 BINARY: dict[str, Loss] = {"brier": squared_error, "log": log, "spherical": spherical}
+# The losses that are 0 for certainty in what happened, and never less, by name.
 MULTICLASS: dict[str, Loss] = BINARY | {"brier": brier}
-"""The losses that are 0 for certainty in what happened, and never less, by name."""
 
 
 def entropy(loss: Loss, rate: Floats) -> Floats:
@@ -167,8 +167,8 @@ def as_groups(
     return _that_count(known, prob, sample_weight)
 
 
+# Weight and events at the distinct scores, ascending, to those of the groups they form.
 Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]
-"""Weight and events at the distinct scores, ascending, to those of the groups they form."""
 
 
 def mean(cases: Cases, loss: Loss) -> Floats:
@@ -263,13 +263,13 @@ def _c_statistic(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
     return (1 + _dxy(scores, outcomes, weights)) / 2
 
 
+# The cores of some scores of an event, by name in `bayescal.scores`.
 WEIGHTED: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
     "brier_score": _brier,
     "c_statistic": _c_statistic,
     "scaled_brier_score": _scaled_brier,
     "somers_dxy": _dxy,
 }
-"""The cores of some scores of an event, by name in `bayescal.scores`."""
 
 
 @documented

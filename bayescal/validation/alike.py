@@ -14,10 +14,10 @@ __all__ = ["alike_cases"]
 
 ALIKE_NODES, ALIKE_WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 ALIKE_WEIGHTS = ALIKE_WEIGHTS / ALIKE_WEIGHTS.sum()
+# Correlation from which cases of a cluster count as copies of one case.
 NEARLY_EQUAL = 0.995
-"""Correlation from which cases of a cluster count as copies of one case."""
+# Largest share of the information that one cluster is corrected for.
 MOST_OF_ALL = 0.9
-"""Largest share of the information that one cluster is corrected for."""
 FOUND = 1e-4
 
 

@@ -25,8 +25,8 @@ from bayescal.model.problem import Problem
 
 __all__ = ["SimulatedTimes"]
 
+# Parts of the scores within which leaving is taken not to depend on the score.
 PARTS_OF_SCORES = 5
-"""Parts of the scores within which leaving is taken not to depend on the score."""
 
 
 class SimulatedTimes:

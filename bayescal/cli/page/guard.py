@@ -11,12 +11,13 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+# A report is shown with no script at all, so that the page may look into it: for its height.
 REPORT_POLICY = (
     "sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "
     "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'self'"
 )
-"""A report is shown with no script at all, so that the page may look into it: for its height."""
+# Of every answer: nothing is kept, shared with another site, or guessed.
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -24,7 +25,6 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""Of every answer: nothing is kept, shared with another site, or guessed."""
 
 
 def refusal(

@@ -13,11 +13,11 @@ from bayescal.data.files import PARQUET, STATISTICAL, is_workbook, read_statisti
 
 __all__ = ["LARGEST_UNPACKED", "Upload"]
 
+# Bytes: of text, of a workbook's parts, or of cells where columns are packed.
 LARGEST_UNPACKED = 1024**3
-"""Bytes: of text, of a workbook's parts, or of cells where columns are packed."""
 UNPACKED_BLOCK = 1024**2
+# Bytes of a number.
 CELL_BYTES = 8
-"""Bytes of a number."""
 
 
 class Upload:

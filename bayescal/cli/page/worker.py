@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ROLE_WORDS", "Answer", "Desk", "columns_of", "work"]
 
+# What a column may be, as the page calls it.
 ROLE_WORDS = {
     "": "Not used",
     "outcome": "Outcome",
@@ -47,7 +48,6 @@ ROLE_WORDS = {
     "event": "What ended the time",
     "entry": "Time of entry",
 }
-"""What a column may be, as the page calls it."""
 SCALE_WORDS = {
     "prob": "probability",
     "percent": "percent",
@@ -55,6 +55,7 @@ SCALE_WORDS = {
     "survival": "survival",
 }
 SEVERAL = ("subgroup", "ignore")
+# What else the page asks, as it calls it.
 FIELDS = {
     "independent": "Rows are independent, though ids repeat",
     "drop_missing": "Leave out rows with a missing value",
@@ -66,13 +67,12 @@ FIELDS = {
     "encoding": "Encoding of the text",
     "sheet": "Sheet of the workbook",
 }
-"""What else the page asks, as it calls it."""
+# Columns on the page; those with a role come first, and each other can be asked for.
 MOST_PREVIEWED = 30
-"""Columns on the page; those with a role come first, and each other can be asked for."""
 ROWS_SHOWN = 10
 LONGEST_CELL = 40
+# Values of an outcome, of which one is chosen as the event.
 MOST_EVENTS = 10
-"""Values of an outcome, of which one is chosen as the event."""
 
 
 class Answer(NamedTuple):

@@ -31,15 +31,14 @@ __all__ = ["OPTIMISM_EVERY", "Gains", "gains_of", "gains_on"]
 # Before, on development populations, stated probabilities from .5 to .9 were too large by .1 or
 # more. With one draw in four, those of the chosen update are within .031 of the share that is true,
 # on 1023 other populations.
+# In one draw of so many the optimism of the update is taken off what it gains.
+#
+# Taken off in no draw, stated probabilities of development populations were too large; in all
+# draws, those of updates that gain little were far too small.
 OPTIMISM_EVERY = 4
-"""In one draw of so many the optimism of the update is taken off what it gains.
 
-Taken off in no draw, stated probabilities of development populations were too large; in all draws,
-those of updates that gain little were far too small.
-"""
-
+# By measure and update: draws of the gain per patient, zero for "identity".
 Gains = Mapping[str, Mapping[str, Floats]]
-"""By measure and update: draws of the gain per patient, zero for "identity"."""
 
 
 def gains_of(

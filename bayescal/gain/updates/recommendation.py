@@ -30,24 +30,23 @@ if TYPE_CHECKING:
 
 __all__ = ["AT_LEAST", "FEWEST", "Recommendation", "recommendation"]
 
+# Events, and non-events, below which nothing is recommended.
 FEWEST = 20
-"""Events, and non-events, below which nothing is recommended."""
 
 # Over 26 kinds of simulated sets (tests/truths/words.py, 60 sets each) the update that is chosen
 # lowers the sum of the Brier scores of 1000 patients by .56 on average at .7, by .48 at .8, and by
 # .55 under the rule of before; calibrated sets lose .14 to .26 at .7, and up to .17 at .8. It was
 # chosen on these same sets.
+# Least probability that the best update gains, for one to be recommended.
 AT_LEAST = 0.7
-"""Least probability that the best update gains, for one to be recommended."""
+# Share of the expected gain of the best that a simpler update must keep.
+#
+# At 1 the seed would choose among updates that are equally good.
 KEPT = 0.8
-"""Share of the expected gain of the best that a simpler update must keep.
-
-At 1 the seed would choose among updates that are equally good.
-"""
+# Events, and non-events, from which an update may have more than two parameters.
 MANY_EVENTS, FEW_PARAMETERS = 200, 2
-"""Events, and non-events, from which an update may have more than two parameters."""
+# Level of the closed test.
 TESTED = 0.05
-"""Level of the closed test."""
 
 NET_BENEFIT = "net_benefit"
 

@@ -140,5 +140,5 @@ class Binomial(Likelihood):
         return np.asarray(trials * fitted * (1 - fitted))
 
 
+# The law of every problem that names no other.
 BINOMIAL = Binomial()
-"""The law of every problem that names no other."""

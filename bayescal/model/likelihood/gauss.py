@@ -9,10 +9,10 @@ from bayescal.core.arrays import Floats
 
 __all__ = ["gauss_of_groups", "gauss_rule"]
 
+# Share of the half range of the log-odds below which a recurrence has no next step.
 EXHAUSTED = 1e-13
-"""Share of the half range of the log-odds below which a recurrence has no next step."""
+# The same of groups, whose recurrences are not re-orthogonalised.
 EXHAUSTED_GROUP = 1e-7
-"""The same of groups, whose recurrences are not re-orthogonalised."""
 
 
 def gauss_rule(x: Floats, weight: Floats, count: int) -> tuple[Floats, Floats]:

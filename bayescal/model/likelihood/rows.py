@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 
+# Log-odds over which a basis is taken to be straight, to correct for the rounding of a score.
 BESIDE = 1e-3
-"""Log-odds over which a basis is taken to be straight, to correct for the rounding of a score."""
 
 
 @dataclass(frozen=True)

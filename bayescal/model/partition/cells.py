@@ -86,8 +86,8 @@ def draw_prior(rng: np.random.Generator, size: int) -> Floats:
 # Beside every score by itself these rows move the TCE by at most .00015 and .00006, over eight
 # populations; 64 rows move it by .0006, and by 2.4 posterior standard deviations where cases are
 # many.
+# Most rows that carry a curve: of a table of up to `LARGE_TABLE` cases, and of a larger one.
 MOST_ROWS = 128, 256
-"""Most rows that carry a curve: of a table of up to `LARGE_TABLE` cases, and of a larger one."""
 LARGE_TABLE = 5000
 
 # A curve can jump only between two cells. Where 10.6 % of 20 000 cases lie behind a jump, the lower
@@ -96,8 +96,8 @@ CELLS = 41
 MOST = 61
 MANY = 2000
 GROWTH = 0.173  # past that many cases, cells grow with this power of their number
+# Share of the weight of rows that does not depend on whether their scores are right.
 BY_CASES = 0.3
-"""Share of the weight of rows that does not depend on whether their scores are right."""
 WIDEST = 0.6  # log-odds for which two nodes stand
 TIE = 1e-9
 

@@ -31,8 +31,8 @@ __all__ = [
 
 ON, BEFORE_ON, OFF = range(3)  # how a stretch ends
 SMOOTHING = 0.4
+# Axes of the steps that are summed over: the left neighbour, and the start.
 BOTH = (-2, -1)
-"""Axes of the steps that are summed over: the left neighbour, and the start."""
 
 Index = NDArray[np.intp]
 

@@ -39,15 +39,15 @@ SHIFT, LINE, LEFT, RIGHT = range(4)
 TYPES = 4
 
 STRETCHES_STEPS = 16
+# Square of the last step to the mode, in posterior standard deviations. Points are spread far more
+# widely, so that nearer is no better: log evidences move by less than .001.
 NEAR_MODE = 0.01
-"""Square of the last step to the mode, in posterior standard deviations. Points are spread far more
-widely, so that nearer is no better: log evidences move by less than .001."""
+# So that no cell is empty where all cases left early.
 NO_CASE = 1e-9
-"""So that no cell is empty where all cases left early."""
+# Of cases that had no event by some time, in a block of cells.
 RATIOS_OF_BLOCK, NODES_OF_BLOCK = 3, 6
-"""Of cases that had no event by some time, in a block of cells."""
+# Of a block of cells that is too wide.
 MOST_PARTS = 64
-"""Of a block of cells that is too wide."""
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 STRETCHES_DEGREES = 5
 # With fewer directions the evidence of stretches was 1 to 6 % too large, most with few cases; with

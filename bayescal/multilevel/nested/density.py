@@ -49,35 +49,34 @@ from bayescal.multilevel.robust import log_weights_of_shares, shares_of, unlike_
 
 __all__ = ["EffectsDensity", "Expansion", "Given", "blocks_of_points"]
 
+# Numbers that a block of scales may need at a time.
 EFFECTS_ROOM = 1 << 22
-"""Numbers that a block of scales may need at a time."""
+# Scales that are taken at a time even if they need more: one by one, the axis of points is idle.
 LEAST_POINTS = 8
-"""Scales that are taken at a time even if they need more: one by one, the axis of points is idle.
-"""
 FIRST_STEPS, EFFECTS_STEPS = 30, 1
+# Steps on the quadratic that is kept, where the weights of two laws follow the rest. One step gave
+# the same evidence and effective sizes of 40 to 500 sites in .8 of the time; it was not tried on
+# cells and few sites.
 WEIGHT_STEPS = 2
-"""Steps on the quadratic that is kept, where the weights of two laws follow the rest. One step gave
-the same evidence and effective sizes of 40 to 500 sites in .8 of the time; it was not tried on
-cells and few sites."""
 EFFECTS_LONGEST_STEP = 2.0
+# Most that twice the last step is taken to gain: a quadratic does not reach further.
 MOST_GAIN = 1.0
-"""Most that twice the last step is taken to gain: a quadratic does not reach further."""
+# Share of the points that are proposed with scales from their prior, where levels may be unlike
+# the others, and how much wider common coordinates are then spread, as a ratio of variances.
 SHELF, WIDER = 0.25, 2.0
-"""Share of the points that are proposed with scales from their prior, where levels may be unlike
-the others, and how much wider common coordinates are then spread, as a ratio of variances."""
+# Share of the information of a level that is added in each direction: of one score or of counts
+# there is none in some.
 LEAST_OF_INFORMATION = 1e-9
-"""Share of the information of a level that is added in each direction: of one score or of counts
-there is none in some."""
+# Most levels of which each is tried as the one that is unlike the others, and the least share of
+# the draws of a peak that is kept: more levels leave no doubt of where the rest is.
 MOST_STARTS, LEAST_SHARE = 16, 0.01
-"""Most levels of which each is tried as the one that is unlike the others, and the least share of
-the draws of a peak that is kept: more levels leave no doubt of where the rest is."""
+# Share of the proposals of the rest that are as wide as if all levels were unlike the others.
 WIDE = 0.1
-"""Share of the proposals of the rest that are as wide as if all levels were unlike the others."""
+# Share of the proposals round peaks at which certain levels are unlike the others for sure, and
+# the most levels that need them: of twelve cells k-hat is .4 without, as the rest is better known.
 HELD, MOST_HELD = 0.4, 6
-"""Share of the proposals round peaks at which certain levels are unlike the others for sure, and
-the most levels that need them: of twelve cells k-hat is .4 without, as the rest is better known."""
+# Mean squared distance, in standard deviations, up to which two peaks are one.
 SAME_PEAK = 0.1
-"""Mean squared distance, in standard deviations, up to which two peaks are one."""
 LOG_2_PI = float(np.log(2 * np.pi))
 
 

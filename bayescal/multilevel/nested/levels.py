@@ -29,10 +29,10 @@ from bayescal.multilevel.robust import one_of_shares
 
 __all__ = ["DrawnEffects", "draw_effects_at", "levels_given_rest"]
 
+# Degrees of freedom of the proposals of the rest, for each of its dimensions.
 DEGREES = 4
-"""Degrees of freedom of the proposals of the rest, for each of its dimensions."""
+# Least degrees of freedom of the proposals of levels, of which many levels need more.
 LEAST_DEGREES = 5
-"""Least degrees of freedom of the proposals of levels, of which many levels need more."""
 
 
 class DrawnEffects(NamedTuple):

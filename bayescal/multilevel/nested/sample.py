@@ -17,25 +17,26 @@ from bayescal.multilevel.problem import MultilevelProblem
 
 __all__ = ["draw_effects"]
 
+# Proposals of the scales by which the others are spread: a scale may be nearly zero, and the
+# density falls more slowly on that side than at its mode. 1000 are no better.
 PILOT = 512
-"""Proposals of the scales by which the others are spread: a scale may be nearly zero, and the
-density falls more slowly on that side than at its mode. 1000 are no better."""
+# Least draws of the scales at which effects are proposed: of 400 or 1000 weights, none above seven
+# times the mean, k-hat was .5 to .75, and of 4000 .1 to .2.
 LEAST_JUDGED = 2000
-"""Least draws of the scales at which effects are proposed: of 400 or 1000 weights, none above seven
-times the mean, k-hat was .5 to .75, and of 4000 .1 to .2."""
+# Share of the weight of the largest hundredth up to which its shape, k-hat, does not count.
+#
+# Of 347 simulated sets (2 to 30 robust sites, sites by periods or sexes, few or odd cells, strong
+# differences, rare events), fitted twice or three times with 2000 draws, k-hat was above .7 in 8
+# of 694 fits, and the rule held in 3 of them, of two or three robust levels. Where it held, the
+# ends of intervals of TCE, O/E and scales were .09 standard deviations from those of 20 000 draws,
+# whose k-hat was .2 to .4; in fits of the same sets with k-hat below .7 they were .11 away. NUTS,
+# which would take over, took 17 and 26 s of CPU on two of the sets, diverged, and its ends were .5
+# away.
 LIGHT_TAIL = 0.05
-"""Share of the weight of the largest hundredth up to which its shape, k-hat, does not count.
-
-Of 347 simulated sets (2 to 30 robust sites, sites by periods or sexes, few or odd cells, strong
-differences, rare events), fitted twice or three times with 2000 draws, k-hat was above .7 in 8 of
-694 fits, and the rule held in 3 of them, of two or three robust levels. Where it held, the ends of
-intervals of TCE, O/E and scales were .09 standard deviations from those of 20 000 draws, whose
-k-hat was .2 to .4; in fits of the same sets with k-hat below .7 they were .11 away. NUTS, which
-would take over, took 17 and 26 s of CPU on two of the sets, diverged, and its ends were .5 away."""
+# Draws of the scales at which peaks of the effects are looked for.
 LOOKED_AT = 64
-"""Draws of the scales at which peaks of the effects are looked for."""
+# Effective share of the proposals of the scales from which no others are tried.
 ENOUGH_OF_SCALES = 0.2
-"""Effective share of the proposals of the scales from which no others are tried."""
 
 
 def draw_effects(

@@ -16,8 +16,8 @@ from bayescal.validation.truths import LogitNormalScores
 
 __all__ = ["ScoresOfSetting", "moments_of", "scores"]
 
+# A number, or its mean and standard deviation.
 Known = float | tuple[float, float]
-"""A number, or its mean and standard deviation."""
 
 LEAST_PREVALENCE = 1e-5
 LEAST_C, MOST_C = 0.501, 0.995

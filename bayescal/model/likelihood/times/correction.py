@@ -22,12 +22,12 @@ __all__ = ["Correction", "NodesOfPanels", "late_of"]
 
 
 NODES_OF_PANEL = 3
+# To 0 and 1, of a curve that is expanded at.
 NEAREST = 1e-12
-"""To 0 and 1, of a curve that is expanded at."""
 LEAST_CURVATURE = 0.05
 BESIDE_STEPS = 1e-3
+# Of log density, by a Newton step and by the curvature.
 MOST_GAIN_OF_TIMES = 3.0
-"""Of log density, by a Newton step and by the curvature."""
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ __all__ = [
 ]
 
 
+# Of time, in an interval.
 BINS_OF_INTERVAL = 4
-"""Of time, in an interval."""
 
 
 @dataclass(frozen=True)
@@ -168,11 +168,11 @@ def joined(each: Sequence[Entries]) -> Entries:
     )
 
 
+# Entries past which those of neighbouring scores and times are put on two times.
 MOST_ENTRIES = 1500
-"""Entries past which those of neighbouring scores and times are put on two times."""
 TIMES_OF_INTERVAL = 3
+# In log-odds.
 WIDEST_ROW, WIDEST_PANEL = 0.025, 0.15
-"""In log-odds."""
 
 
 def grid_of(problem: Problem) -> Partial:

@@ -18,12 +18,12 @@ __all__ = ["INTERVALS", "TimeToEvent", "likelihood_of"]
 
 
 INTERVALS = 6
+# Standard deviations from the mean score past which the timing of events stays the same.
 FARTHEST_Z = 3.0
-"""Standard deviations from the mean score past which the timing of events stays the same."""
 LEAST_SPREAD_OF_SCORES = 1e-6
+# Prior standard deviation of how many of the cases without the event have no other one, in
+# log-odds.
 NO_EVENT_SD = 2.0
-"""Prior standard deviation of how many of the cases without the event have no other one, in
-log-odds."""
 
 
 @dataclass(frozen=True)

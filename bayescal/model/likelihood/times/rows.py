@@ -46,8 +46,8 @@ __all__ = [
 
 KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 6, 160
 LONGEST_OF_LINE = 3.0
+# How much less likely a curve is than the likeliest where its correction does not matter.
 FAR_BELOW = 60.0
-"""How much less likely a curve is than the likeliest where its correction does not matter."""
 
 
 NEAR_A_BOUND = 1e-300

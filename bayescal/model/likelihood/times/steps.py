@@ -29,8 +29,8 @@ __all__ = ["Steps", "Timing", "likeliest_steps", "steps_of", "timing_of"]
 STEPS_ROUNDS, NEAR_STEPS, NEAR_CURVE = 4, 1e-10, 1e-2
 LONGEST_OF_STEPS = 3.0
 Z_NODES = 24
+# Bumps of the smooth curve: where, and how wide, in z; and the prior of their heights.
 BUMPS, BUMP_SD, SD_OF_BUMPS = np.arange(-2.25, 2.5, 0.75), 0.75, 0.5
-"""Bumps of the smooth curve: where, and how wide, in z; and the prior of their heights."""
 
 
 @dataclass(frozen=True)
