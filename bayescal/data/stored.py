@@ -173,28 +173,14 @@ def _check_columns(columns: dict[str, NDArray[Any]]) -> None:
 
 
 def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:
-    """Write a table's dataset to a NetCDF file, all at once.
-
-    An interruption leaves a former file as it was.
-
-    Parameters
-    ----------
-    dataset : xarray.Dataset
-        From `to_dataset`; attributes of one's own may be added.
-    """
+    """Write a table's dataset to a NetCDF file, all at once: a former file is whole until then."""
     marks = {"format": FORMAT, "format_version": VERSION, "checksum": checksum(dataset)}
     with replacing(as_path(path)) as file:
         dataset.assign_attrs(marks).to_netcdf(file, engine="h5netcdf")
 
 
 def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
-    """The dataset that `write_dataset` wrote.
-
-    Returns
-    -------
-    xarray.Dataset
-        In memory, with the attributes as they were given.
-    """
+    """The dataset that `write_dataset` wrote, in memory, with the attributes as they were given."""
     import xarray as xr
 
     file = existing_file(path)
@@ -246,25 +232,9 @@ def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> St
 def fingerprint(data: Any) -> str:
     """SHA-256 of a table, in hexadecimal: equal for equal cases in any order.
 
-    Parameters
-    ----------
-    data : CalibrationData
-
-    Returns
-    -------
-    str
-        Of the scores, then the cases, then the events at each, as little-endian doubles (rounded
-        to 20 bits where weights are not whole), and of the group of each row, in UTF-8 with a zero
-        byte after each. Of times to an event, also of
-        the horizon, and for each row and follow-up of when cases came and went, by which kind of
-        exit, and their number.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.data.stored import fingerprint
-    >>> fingerprint(bc.CalibrationData([0, 1], [0.2, 0.7]))[:12]
-    '34343b665f90'
+    Of scores, cases and events as little-endian doubles, rounded to 20 bits where weights are not
+    whole; of the group of each row, in UTF-8 with a zero byte after each; of times to an event also
+    of the horizon and of each entry of the follow-up, with its number of cases.
     """
     digest = hashlib.sha256()
     columns = np.stack([data.score, data.trials, data.hits])

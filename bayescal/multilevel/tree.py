@@ -29,18 +29,8 @@ CHAIN_DRAW = ("chain", "draw")
 def multilevel_tree(free: MultilevelDraws, explained: Explained) -> xr.DataTree:
     """The groups of a fit of several curves: posterior, sample_stats, observed and constant data.
 
-    Returns
-    -------
-    xarray.DataTree
-        The posterior has the coordinates of the average (`shift`, ...); those of each group
-        (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
-        ..., by `term`) and their `correlation`; of a robust term the `share_unlike`, and of each
-        group whether it is unlike the others (`site_unlike`); and of ordered periods those of the
-        next (`next_shift`, ...) and, of these alone, the `explanation` of each draw: 0 for no
-        change, k for a sudden change into the period of index k, and the number of periods for
-        gradual drift. Some of these draws are exactly calibrated: coordinates are zero. `free` has
-        the same of the fit, in which none is.
-        Attributes describe the terms.
+    Some of the posterior's draws are exactly calibrated: coordinates are zero. `free` has the same
+    of the fit, in which none is.
     """
     problem, drawn, exact = free.problem, explained.drawn, explained.prob_calibrated
     groups = {

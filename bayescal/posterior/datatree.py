@@ -43,11 +43,6 @@ class Observed:
     """The observations of one curve or of several, in the order of their scores, events first.
 
     The order does not depend on how many curves there are, so that leave-one-out compares them.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        That of each curve.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:

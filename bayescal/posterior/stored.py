@@ -170,9 +170,8 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
     """Add the groups that cost time, in place: predictive, likelihood and prior draws.
 
     Of several imputations prior draws alone: the rest is in the tree of each. log_likelihood is of
-    single cases, and is left out above 5000 of them and for sampling weights, which are not cases.
-    Of cases in clusters its attribute `note` says that it is of single cases. Of a curve without a
-    prior, which is read off another model, none is added.
+    single cases, also of those in clusters, as its `note` says; it is left out above 5000 of them
+    and for sampling weights. Of a curve without a prior nothing is added.
     """
     import xarray as xr
 
@@ -201,12 +200,7 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
 
 
 def posterior_of(part: Part, group: str = "posterior") -> xr.Dataset:
-    """Draws of the coordinates by chain and draw, with what is derived from them.
-
-    Parameters
-    ----------
-    group : {"posterior", "prior"}
-    """
+    """Draws of the coordinates by chain and draw, with what is derived from them."""
     curve, u, tags = part.problem.curve, part.u, {}
     if group == "prior":
         u, family = part.draw_prior()
@@ -367,10 +361,7 @@ def save_tree(tree: xr.DataTree, path: str | PathLike[str]) -> None:
 
 
 def open_tree(path: str | PathLike[str]) -> xr.DataTree:
-    """The tree in a NetCDF file, as this version writes it.
-
-    A file without a checksum is of an earlier version, or was written by other means.
-    """
+    """The tree in a NetCDF file; one without a checksum was written by other means."""
     import xarray as xr
 
     from bayescal.posterior.arviz_tree import PosteriorTree
