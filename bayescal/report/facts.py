@@ -17,7 +17,7 @@ from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.core.text import excludes, in_natural_order
 from bayescal.data.cases import as_scores
 from bayescal.data.stored import fingerprint
-from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.data.table import CalibrationData
 from bayescal.estimators.clinical import (
     calibration_in_the_large,
     calibration_in_the_large_interval,
@@ -124,7 +124,7 @@ class Facts:
         Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
     thresholds : tuple of float
         Risks from which a patient is treated, for the net benefit.
-    crossed : CrossedTable, optional
+    crossed : CalibrationData, optional
         The cases by several roles, such as hospitals by months, or by several subgroups.
     labels : Words
         What the report calls cases, groups, risks and the event.
@@ -137,7 +137,7 @@ class Facts:
     panel: tuple[str, ...]
     options: Mapping[str, Any]
     thresholds: tuple[float, ...] = ()
-    crossed: CrossedTable | None = None
+    crossed: CalibrationData | None = None
     labels: Words = STANDARD_WORDS
 
     def with_limit(self, limit: Limit | None) -> Self:
@@ -176,7 +176,7 @@ class Facts:
     @property
     def given(self) -> CalibrationData:
         """The table with all of its roles."""
-        return self.data if self.crossed is None else self.crossed.data
+        return self.data if self.crossed is None else self.crossed
 
     @property
     def kind(self) -> str:

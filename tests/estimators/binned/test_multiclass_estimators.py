@@ -80,7 +80,7 @@ def test_the_sum_over_classes_is_at_most_two_to_the_one_over_p() -> None:
 
 def test_agrees_with_the_table_made_from_many_classes() -> None:
     labels, proba = drawn()
-    top = CalibrationData.from_multiclass(labels, proba)
+    top = CalibrationData(labels, proba)
     assert top_label_ece(labels, proba) == pytest.approx(ece(*arrays(top)))
 
 
