@@ -41,7 +41,7 @@ FOR_USERS = {"arviz_plots"}
 LAZY = {"arviz_base", "arviz_plots", "arviz_stats", "joblib", "matplotlib", "pandas", "xarray"}
 """What a function imports when it is called, beside PyMC; NumPy and SciPy may stand at the top."""
 
-SUBCLASSES = {"posterior.arviz_tree"}
+SUBCLASSES = {"posterior.datatree"}
 """Modules with a subclass of what these libraries define: themselves imported inside functions."""
 
 HEAVY = {

@@ -169,7 +169,7 @@ def test_loading_something_else_says_what_is_wrong(tmp_path):
     with pytest.raises(InputError, match="is not a file"):
         bc.load(tmp_path / "nothing.nc")
     (tmp_path / "text.nc").write_text("not a netcdf")
-    with pytest.raises(InputError, match="is not a NetCDF file"):
+    with pytest.raises(InputError, match="no NetCDF file"):
         bc.load(tmp_path / "text.nc")
     xr.DataTree(xr.Dataset({"x": 1.0})).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     with pytest.raises(InputError, match="not written by bayescal"):
