@@ -15,8 +15,6 @@ from bayescal.model.likelihood.rows import every_row, merged_rows
 from bayescal.model.likelihood.times.rows import TimesRows
 from bayescal.model.problem import Problem
 
-__all__ = ["Adjustment", "FlattenedTimes", "adjustment_of", "flattened_times"]
-
 # Of the prior's precision, which keeps the top of the likelihood where there are data.
 PULL = 0.01
 

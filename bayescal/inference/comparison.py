@@ -41,14 +41,6 @@ from bayescal.posterior.stored import with_chains
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CurveComparison",
-    "power_scaling",
-    "power_scaling_of",
-    "probabilities_by_prior",
-    "total_error",
-]
-
 
 ALTERNATIVES = ("logistic", "beta")
 # Powers of a density between which the change of the posterior is measured.

@@ -32,20 +32,6 @@ from bayescal.model.likelihood.times.rows import TimesRows, times_rows
 from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem
 
-__all__ = [
-    "DENSITY_NEAR",
-    "CurveDensity",
-    "GeneralDensity",
-    "Nodes",
-    "density_of",
-    "laplace_evidence",
-    "middle_of",
-    "modes_by_scale",
-    "prior_covariance",
-    "sample_importance",
-]
-
-
 # Posterior probability of a scale below which nothing is proposed round it.
 DENSITY_NEGLIGIBLE = 1e-3
 DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it

@@ -29,21 +29,6 @@ from bayescal.model.problem import Problem
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = [
-    "FollowedCases",
-    "LeaveOneOut",
-    "LeftOut",
-    "LikelihoodParts",
-    "elpd_difference",
-    "leave_cluster_out",
-    "leave_one_out",
-    "moves_the_top",
-    "parts_under",
-    "predicted",
-    "risks_left_out",
-    "stacking_weights",
-]
-
 
 DRAWS = 1000
 # Draws that say how the cases of a row differ from their mean score.

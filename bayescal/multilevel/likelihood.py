@@ -21,17 +21,7 @@ from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.rows import RowsGivenSteps
 from bayescal.model.likelihood.times.shared import late_of
 from bayescal.model.problem import Problem
-from bayescal.multilevel.summary import Summary
-
-__all__ = [
-    "MOST_OFF",
-    "SITE_NODES",
-    "FollowedLikelihood",
-    "SiteLikelihood",
-    "SummaryLikelihood",
-    "TableLikelihood",
-    "of_tables",
-]
+from bayescal.multilevel.known import Summary
 
 # Nodes in place of merged rows: the log evidence of 500 sites of 200 patients was 2 too large by
 # those, and the fit took 3.9 times as long.
