@@ -516,7 +516,7 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 ASKING = """
     cli.reading estimators.survival fitting._update
     fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
-    inference.density inference.loo inference.pieces
+    inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.compared multilevel.followed multilevel.left_out multilevel.nuts
     multilevel.problem multilevel.replicates plots._curve

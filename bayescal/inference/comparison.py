@@ -18,7 +18,7 @@ from bayescal.core.table import Column, Row, Table, rows_of
 from bayescal.core.text import card, chance, ratio
 from bayescal.data.table import CalibrationData
 from bayescal.inference.averaging import FamilySamples, Mixture
-from bayescal.inference.density import density_of
+from bayescal.inference.density import CurveDensity
 from bayescal.inference.loo import (
     LeaveOneOut,
     LeftOut,
@@ -141,7 +141,7 @@ def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
     ):
         error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
     log_prior = of_beta.prior.logpdf(of_beta.curve.coordinates, u)
-    log_likelihood = density_of(of_beta).log_likelihood(u)
+    log_likelihood = CurveDensity(of_beta).log_likelihood(u)
     prior, likelihood = power_scaling_of(error, log_prior, log_likelihood)
     return {"tce_prior_sensitivity": prior, "tce_likelihood_sensitivity": likelihood}
 

@@ -23,8 +23,7 @@ from bayescal.data.clusters import COUNTED, Clusters
 from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp
-from bayescal.inference.clusters import Adjustment
-from bayescal.inference.density import CurveDensity, prior_covariance
+from bayescal.inference.density import Adjustment, CurveDensity, prior_covariance
 from bayescal.model.clusters import degrees_of, flattened, information_of_times, share_alike
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row
@@ -183,12 +182,10 @@ class _FittedGroup:
     def adjustment(self, extra: Floats, degrees: float) -> Adjustment:
         """That of a score with this more of covariance than independent cases have."""
         about = flattened(self.information, extra, self.precision, degrees)
-        by, curve = about.contraction.T, self.density.curve
+        by = about.contraction.T
         slope = self._slope()
         linear = by @ (by @ slope) - by @ slope
-        calibrated = curve.with_offset(np.zeros((1, curve.size)))[0, 1:]
-        made = Adjustment(self.top, about.contraction, 0.0, linear)
-        return made.as_at(calibrated, self.density)
+        return Adjustment(self.top, about.contraction, linear).calibrated_as(self.density)
 
 
 class _FollowedGroup(_FittedGroup):
@@ -214,7 +211,7 @@ class _FollowedGroup(_FittedGroup):
         return information_of_times(self.problem, row, basis, self.fitted, self.steps)
 
     def _slope(self) -> Floats:
-        return self.density.rows.derivatives(self.top)[1]
+        return self.density.by_coefficients(self.top)[1]
 
     def told(self, clusters: Clusters) -> _Told:
         """What cases of each cluster in each entry of the follow-up tell."""

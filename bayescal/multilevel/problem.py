@@ -18,7 +18,7 @@ from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.roles import Periods, in_order, read_periods
 from bayescal.data.table import CalibrationData, CrossedTable
-from bayescal.inference.clusters import Adjustment
+from bayescal.inference.density import Adjustment
 from bayescal.model.draws import one_table
 from bayescal.model.heterogeneity import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
