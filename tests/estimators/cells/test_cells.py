@@ -47,16 +47,6 @@ def test_pde_is_its_definition(p: float) -> None:
     assert pde(outcomes, scores, cells=cell, p=p) == pytest.approx(total ** (1 / p))
 
 
-def test_example_1_of_the_paper() -> None:
-    """Appendix B: scores .35 and .65 in a bin where half are events."""
-    outcomes, scores = np.arange(200) % 2, np.repeat([0.35, 0.65], 100)
-    assert ece(outcomes, scores, n_bins=1) == pytest.approx(0)
-    assert pde(outcomes, scores, n_bins=1) == pytest.approx(0.15)
-    assert ece(outcomes, scores, cells=np.zeros(200)) == pytest.approx(0)
-    assert pde(outcomes, scores, cells=np.zeros(200)) == pytest.approx(0.15)
-    assert pde_bins(outcomes, scores, n_bins=1).deviation == pytest.approx(0.15)
-
-
 # The expected error over cells
 
 
