@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 
 import arviz_plots
 import arviz_stats
@@ -216,12 +215,6 @@ def test_summary_states_its_interval_and_what_it_moved():
         bc.fit(y, s, curve="beta", random_state=0).summary(ci_prob=95)
 
 
-def test_wider_intervals_hold_narrower_ones(post):
-    narrow, wide = post.summary(0.5), post.summary(0.95)
-    assert (wide.lower <= narrow.lower).all()
-    assert (narrow.upper <= wide.upper).all()
-
-
 def test_predict_is_the_curve_at_new_scores(post):
     new = [0.3, 0.0, 1.0, 0.3]
     drawn = post.predict(new)
@@ -296,20 +289,6 @@ def test_a_weighted_posterior_says_it_is_a_pseudo_posterior():
     post = bc.fit(y, s, curve="beta", sample_weight=weights, random_state=0)
     assert post.summary().attrs["pseudo_posterior"]
     assert "log_likelihood" not in post.tree.children
-
-
-def test_fitting_is_silent_on_ordinary_data(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        bc.fit(data, curve="beta", random_state=0).summary()
-
-
-def test_a_norm_refused_leaves_nothing_behind():
-    y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=0)
-    post = bc.fit(y, s, curve="beta", random_state=0)
-    for _ in range(2):
-        with pytest.raises(InputError, match="p must be at least 1"):
-            post.tce(p=0.5)
 
 
 def test_some_rows_of_a_summary_are_those_of_all(post) -> None:
