@@ -1449,10 +1449,7 @@ def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
 def check_outcomes(post: CalibrationPosterior, what: str) -> None:
     """Refuse a posterior whose data are scores alone.
 
-    Parameters
-    ----------
-    what : str
-        What needs the outcomes, at the start of a sentence.
+    `what`: what needs the outcomes, at the start of a sentence.
     """
     if not post.has_outcomes:
         raise InputError(
