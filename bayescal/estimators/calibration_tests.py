@@ -82,12 +82,7 @@ _DISCRIMINATION = _likelihood_ratio((_as_they_are, _mean), lambda ratio, n: (rat
 class Recalibrated(NamedTuple):
     """What logistic recalibration says of one set of cases, each as its own function gives it.
 
-    Attributes
-    ----------
-    intercept, slope : float
-        NaN where the likelihood has no maximum.
-    cox : Tested
-        NaN of one distinct score, as is `unreliability`.
+    Intercept and slope are NaN without a maximum, `cox` and `unreliability` of one distinct score.
     """
 
     intercept: float
@@ -488,12 +483,8 @@ def _polynomials(values: Floats, cases: Floats, degree: int) -> Floats:
 class _Law(NamedTuple):
     """Law of the statistic for a calibrated model, given how many powers entered.
 
-    Attributes
-    ----------
-    base : {1, 2}
-        Degrees of freedom before any power enters.
-    tail, cut : float
-        Probability that a power enters, and the likelihood ratio that it needs.
+    `base` degrees of freedom before any enters; one does with probability `tail`, by a ratio of
+    `cut`.
     """
 
     base: int

@@ -38,14 +38,8 @@ RECALIBRATION_GAIN = 1e-13
 class Recalibration:
     """Log-odds of the scores of cases, for logistic regressions of many sets of outcomes.
 
-    Attributes
-    ----------
-    log_odds : ndarray of shape (n_samples,)
-        Of the scores.
-    cases : ndarray of shape (n_samples,) or (replicates, n_samples)
-        How many cases each row stands for.
-    rounding : float
-        Relative rounding of the scores.
+    `cases`, (n_samples,) or (replicates, n_samples), is how many each row stands for; `rounding` is
+    relative, of the scores.
     """
 
     log_odds: Floats
@@ -70,8 +64,7 @@ class Recalibration:
     def fit(self, totals: Floats, free: int = 2) -> tuple[Floats, Converged]:
         """Best intercept and slope, (replicates, 2); far out where outcomes are separated.
 
-        The slope is 1 where only one coefficient is free. Otherwise the search begins at the scores
-        as they are.
+        The slope is 1 if one coefficient is free; else the search begins at the scores as they are.
         """
         if self._is_long:
             coef, converged = self._by_cells(totals, free)
@@ -104,10 +97,7 @@ class Recalibration:
         return self.cases.ndim == 1 and self.log_odds.size > RECALIBRATION_LONG
 
     def _by_cells(self, totals: Floats, free: int) -> tuple[Floats, Converged]:
-        """Intercept and slope by Newton steps of all cases, from the best of cases in cells.
-
-        The slope is 1 where only one coefficient is free.
-        """
+        """Intercept and slope by Newton steps of all cases, from the best of cases in cells."""
         low, high = self.log_odds.min(), self.log_odds.max()
         number = min(RECALIBRATION_CELLS, self.log_odds.size // RECALIBRATION_TOGETHER)
         scale = (number - 1) / max(high - low, SAME_LOG_ODDS)

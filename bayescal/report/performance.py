@@ -50,27 +50,10 @@ def panel_of(
 ) -> pd.DataFrame:
     """Each estimator on the data, and whether calibration alone explains it.
 
-    Parameters
-    ----------
-    posts : sequence of CalibrationPosterior
-        That of the data, or those of all imputations: estimates are then averaged, and the
-        simulated data sets are shared among the imputations.
-    names : sequence of str
-    seed : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index: names. Columns: title, estimate, and from consistency resampling calibrated_lower,
-        calibrated_upper (5 % and 95 % points of what calibrated models give at this n),
-        prob_exceeds (share of them with a larger estimate) and verdict: "larger" if that share is
-        below 5 %.
-
-    Notes
-    -----
-    There is no bootstrap interval: near calibration these estimators are biased, a resample is
-    biased once more, and 95 % intervals were [0, 0] for the debiased ECE in 42 % of simulated sets,
-    or did not contain their own estimate in 8 %.
+    Of imputations estimates are averaged, and simulated sets shared among them. There is no
+    bootstrap interval: near calibration these estimators are biased, a resample once more, and 95 %
+    intervals were [0, 0] for the debiased ECE in 42 % of simulated sets, or lacked their own
+    estimate in 8 %.
     """
     import pandas as pd
 
@@ -228,11 +211,7 @@ def with_ranks(data: CalibrationData) -> CalibrationData:
 def performance_of(problem: Problem, ci_prob: float, seed: int) -> pd.DataFrame:
     """C-statistic and Brier scores with percentile bootstrap intervals; clusters are drawn whole.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index: names in `bayescal.scores`. Columns: title, estimate, lower, upper; NaN where the
-        data do not define them, as with one class only.
+    NaN where the data do not define them, as with one class only.
     """
     import pandas as pd
 
@@ -330,11 +309,7 @@ def classification(
 ) -> pd.DataFrame:
     """Whom a threshold selects, from draws of the curve and of the population.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index: thresholds. Of each name in `CLASSIFIED` the columns `_estimate` (mean), `_lower` and
-        `_upper`; NaN where it is not defined, such as the PPV of a threshold that nobody reaches.
+    NaN where it is not defined, such as the PPV of a threshold that nobody reaches.
     """
     import pandas as pd
 
@@ -354,13 +329,9 @@ def classification(
 def net_benefit(
     post: CalibrationPosterior, thresholds: Sequence[float], ci_prob: float
 ) -> pd.DataFrame:
-    """Net benefit per patient of treating by the model, everyone, or no one (which is 0).
+    """Net benefit per patient of treating by the model (median), everyone, or no one (which is 0).
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index: thresholds. Columns: estimate (posterior median), lower, upper, treat_all (median)
-        and prob_best, the probability that the model is better than everyone and than no one.
+    prob_best is the probability that the model is better than everyone and than no one.
     """
     import pandas as pd
 
@@ -380,16 +351,7 @@ def net_benefit(
 
 
 class RawCases(NamedTuple):
-    """Checked cases of one group, with the score of each.
-
-    Attributes
-    ----------
-    outcome : ndarray of shape (n,)
-        0 or 1, of any numeric type.
-    score : ndarray of shape (n,)
-    weight : ndarray of shape (n,) or None
-        Numbers of cases; sampling weights add up to Kish's effective size.
-    """
+    """Outcomes, scores and numbers of cases (of sampling weights: up to Kish's effective size)."""
 
     outcome: NDArray[Any]
     score: Floats
@@ -487,36 +449,11 @@ def no_val_prob() -> pd.Series:
 
 
 def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
-    """The statistics of `val.prob`, from R's package rms, by its names.
+    """The statistics of `val.prob` of R's package rms (Harrell 2015, section 10.9), by its names.
 
-    All are of the data as they are, by maximum likelihood and lowess: none is read off the
-    posterior, so Eavg, E90 and Emax differ from ICI, E90 and Emax of an assessment.
-
-    Parameters
-    ----------
-    cases : CalibrationData or RawCases
-        Of one group. A table of more than 2048 distinct scores has the mean score of each cell of
-        its grid in place of the scores, and the statistics differ from those of the cases in
-        their third digit.
-
-    Returns
-    -------
-    pandas.Series
-        Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax, E90,
-        Eavg, S:z and S:p; NaN where the data do not define one, as slope and intercept where many
-        scores are exactly 0 or 1.
-
-    References
-    ----------
-    Harrell, "Regression Modeling Strategies", 2nd edition, Springer 2015, section 10.9.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.report.performance import val_prob
-    >>> data = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
-    >>> float(val_prob(data)["Dxy"])
-    0.75
+    None is read off the posterior, so Eavg, E90 and Emax differ from ICI, E90 and Emax of an
+    assessment. Slope and intercept are NaN where many scores are exactly 0 or 1; of a grid the
+    statistics differ from those of the cases in their third digit.
     """
     import pandas as pd
 
