@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -359,30 +358,13 @@ class Applied:
     def at(self, scores: Floats) -> Statistic:
         """The estimate at these scores, one case each, of each row of outcomes; may be NaN."""
         if self.entry is None:
-            return lambda outcomes: self._to_rows(outcomes, scores)
+            return lambda outcomes: np.array(
+                [self._or_nan(row.astype(np.float64), scores, None) for row in outcomes]
+            )
         try:
             return self.entry.prepare(scores, None, **self.entry.defaults | self.options)
         except InputError:
             return lambda outcomes: np.full(len(outcomes), np.nan)
-
-    def _to_rows(self, outcomes: NDArray[Any], scores: Floats) -> Floats:
-        """A function of the user's on rows of outcomes, in one call if it can."""
-        if self._takes_batches(outcomes, scores):
-            return np.asarray(self.function(outcomes, scores, **self.options), dtype=np.float64)
-        return np.array([self._or_nan(row.astype(np.float64), scores, None) for row in outcomes])
-
-    def _takes_batches(self, outcomes: NDArray[Any], scores: Floats) -> bool:
-        """Whether two rows of outcomes at once give what each gives alone."""
-        if len(outcomes) < 2:
-            return False
-        alone = [self._or_nan(row, scores, None) for row in outcomes[:2]]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                both = np.asarray(self.function(outcomes[:2], scores, **self.options), dtype=float)
-        except Exception:  # whatever a function says to an array that it was not written for
-            return False
-        return both.shape == (2,) and np.allclose(both, alone, 1e-9, 1e-12)
 
     def _or_nan(self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> float:
         try:

@@ -16,9 +16,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
-from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
 from bayescal.estimators.integrated import indices_of
-from bayescal.estimators.registry import ESTIMATORS
+from bayescal.estimators.registry import ESTIMATORS, Tested
 from bayescal.estimators.survival import NUMBERS_OF_TIMES
 from bayescal.estimators.uncertainty import Applied, Resamples, applied_of
 from bayescal.model.problem import Problem
@@ -399,9 +398,17 @@ class _Measured:
         return float(scores.somers_dxy(*self._ranked, **self._options))
 
     @cached_property
-    def recalibrated(self) -> Recalibrated:
-        """What one logistic recalibration says."""
-        return recalibrated(*self._arrays, **self._options)
+    def discrimination(self) -> float:
+        return float(self.by(estimators.discrimination_index))
+
+    @cached_property
+    def unreliability(self) -> float:
+        return float(self.by(estimators.unreliability))
+
+    @cached_property
+    def cox(self) -> Tested:
+        test: Tested = self.by(estimators.cox_test)
+        return test
 
     @cached_property
     def spiegelhalter(self) -> Any:
@@ -418,21 +425,21 @@ VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
     "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.rank_correlation),
     "C (ROC)": ("C-statistic", lambda m: (1 + m.rank_correlation) / 2),
     "R2": ("Nagelkerke's R squared of the predictions as they are", lambda m: _nagelkerke(m)),
-    "D": ("discrimination index", lambda m: m.recalibrated.discrimination),
+    "D": ("discrimination index", lambda m: m.discrimination),
     "D:Chi-sq": ("its likelihood ratio", lambda m: _discrimination_ratio(m)),
-    "U": ("unreliability index", lambda m: m.recalibrated.unreliability),
-    "U:Chi-sq": ("its likelihood ratio", lambda m: m.recalibrated.cox.statistic),
-    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.recalibrated.cox.pvalue),
+    "U": ("unreliability index", lambda m: m.unreliability),
+    "U:Chi-sq": ("its likelihood ratio", lambda m: m.cox.statistic),
+    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.cox.pvalue),
     "Q": (
         "quality index, D - U",
-        lambda m: m.recalibrated.discrimination - m.recalibrated.unreliability,
+        lambda m: m.discrimination - m.unreliability,
     ),
     "Brier": ("Brier score", lambda m: m.by(scores.brier_score)),
     "Intercept": (
         "fitted jointly with the slope; not calibration-in-the-large",
-        lambda m: m.recalibrated.intercept,
+        lambda m: m.by(estimators.calibration_intercept),
     ),
-    "Slope": ("calibration slope", lambda m: m.recalibrated.slope),
+    "Slope": ("calibration slope", lambda m: m.by(estimators.calibration_slope)),
     "Emax": ("largest error of a lowess curve", lambda m: m.of_lowess["emax"]),
     "E90": ("90th percentile of its error", lambda m: m.of_lowess["e90"]),
     "Eavg": ("its average error", lambda m: m.of_lowess["ici"]),
@@ -469,7 +476,7 @@ def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
 
 def _discrimination_ratio(measured: _Measured) -> float:
     """Twice the log likelihood of the scores, less that of the mean outcome."""
-    return measured.recalibrated.discrimination * measured.size + 1
+    return measured.discrimination * measured.size + 1
 
 
 def _nagelkerke(measured: _Measured) -> float:
