@@ -33,9 +33,9 @@ from bayescal.model.prior import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
 from bayescal.multilevel.calibrated import prior_of
 from bayescal.multilevel.compared import Part
-from bayescal.multilevel.populations import own_error, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.term import Vary
+from bayescal.multilevel.words import own_error, views_of
 from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior, versions_of
 from bayescal.report.followed import ratio_at_other_hazard
