@@ -17,7 +17,7 @@ from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import excludes, in_natural_order
 from bayescal.data.cases import as_scores
 from bayescal.data.stored import fingerprint
-from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.data.table import CalibrationData
 from bayescal.estimators.clinical import (
     calibration_in_the_large,
     calibration_in_the_large_interval,
@@ -115,7 +115,7 @@ class Facts:
     panel: tuple[str, ...]
     options: Mapping[str, Any]
     thresholds: tuple[float, ...] = ()
-    crossed: CrossedTable | None = None
+    crossed: CalibrationData | None = None
     labels: Words = STANDARD_WORDS
 
     def with_limit(self, limit: Limit | None) -> Self:
@@ -158,7 +158,7 @@ class Facts:
     @property
     def given(self) -> CalibrationData:
         """The table with all of its roles."""
-        return self.data if self.crossed is None else self.crossed.data
+        return self.data if self.crossed is None else self.crossed
 
     @property
     def kind(self) -> str:
