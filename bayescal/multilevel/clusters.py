@@ -9,7 +9,7 @@ slope there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -157,11 +157,6 @@ class _FittedGroup:
         self.fitted = BINOMIAL.mean(self.rows.offset + self.rows.basis @ self.top)
         self.information = self._information()
 
-    @property
-    def places(self) -> int:
-        """Rows of the group, by which cases of clusters are summed."""
-        return self.rows.size
-
     def _information(self) -> Floats:
         """Of independent cases, on the coefficients."""
         spread = BINOMIAL.spread(self.rows.trials, self.fitted)
@@ -200,11 +195,6 @@ class _FollowedGroup(_FittedGroup):
         followed = self.problem.data.follow_up
         assert followed is not None
         return followed
-
-    @property
-    def places(self) -> int:
-        """Entries of the follow-up, by which cases of clusters are summed."""
-        return self._followed.row.size
 
     def _information(self) -> Floats:
         row, basis = self._followed.row, self.rows.basis
@@ -370,9 +360,7 @@ class _Entries:
         cls, clusters: Clusters, data: CalibrationData, groups: Sequence[_FittedGroup]
     ) -> _Entries:
         """Those of clusters whose rows are of all groups, one after the other."""
-        parts = clusters_by_group(
-            clusters, data, [(each.problem.data, each.places) for each in groups]
-        )
+        parts = clusters_by_group(clusters, data, (each.problem.data for each in groups))
         told = [group.told(part) for group, part in zip(groups, parts, strict=True)]
         return cls(
             np.concatenate([part.cluster for part in parts]),
@@ -384,21 +372,16 @@ class _Entries:
 
 
 def clusters_by_group(
-    clusters: Clusters, data: CalibrationData, groups: Sequence[tuple[CalibrationData, int]]
+    clusters: Clusters, data: CalibrationData, tables: Iterable[CalibrationData]
 ) -> list[Clusters]:
     """The entries of each group, under the numbers of all clusters, on the scale of the group.
 
-    Parameters
-    ----------
-    clusters : Clusters
-        Of all groups, whose rows stand one after the other.
-    data : CalibrationData
-        Of which they are.
-    groups : sequence of tuple
-        The table of each group, and how many rows it has there.
+    Rows of the clusters are those of all groups, or their entries of the follow-up, one group after
+    the other.
     """
     parts, start = [], 0
-    for table, rows in groups:
+    for table in tables:
+        rows = table.score.size if table.follow_up is None else table.follow_up.row.size
         scale = table.weight_scale / data.weight_scale
         square = scale**2 if data.is_pseudo else scale
         here = (start <= clusters.row) & (clusters.row < start + rows)
