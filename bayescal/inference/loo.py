@@ -70,15 +70,7 @@ class LeaveOneOut:
 
 
 class LeftOut(Mapping[str, LeaveOneOut]):
-    """Leave-one-out of families by name, each computed when it is first asked for and kept.
-
-    Parameters
-    ----------
-    samples : FamilySamples
-        Draws of each family.
-    method : callable
-        Takes the problem of a family and its draws.
-    """
+    """Leave-one-out of families by name, each computed when it is first asked for and kept."""
 
     def __init__(
         self, samples: FamilySamples, method: Callable[[Problem, Floats], LeaveOneOut]
@@ -104,22 +96,8 @@ def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -
     """PSIS-LOO of one family, run once per row of the problem and outcome.
 
     Where cases of several scores share a row, the mean of their own log densities stands in for
-    that at their mean score. Of a likelihood whose cases are not independent, rows of the table
-    are left out.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of that family.
-    draws : ndarray of shape (draws, d)
-        Working coordinates in random order, of which the first 1000 are used.
-    steps : Steps, optional
-        Of times to an event of one of several groups: the steps of Q that these have in common.
-
-    References
-    ----------
-    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
-    cross-validation and WAIC, Statistics and Computing 27.
+    that at their mean score. Of `draws` in random order the first 1000 are used; `steps` of Q are
+    those that several groups have in common (Vehtari, Gelman & Gabry, 2017).
     """
     table, thin = problem.table, draws[:: max(len(draws) // THINNED, 1)]
     parts, counts, within = [], [], []
@@ -154,17 +132,7 @@ def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -
 def risks_left_out(problem: Problem, draws: Floats) -> tuple[Floats, Floats]:
     """The risk of one case of each entry of the follow-up, by all cases and by all but this one.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of one family, of times to an event.
-    draws : ndarray of shape (draws, d)
-        As `leave_one_out` takes them.
-
-    Returns
-    -------
-    risk, left_out : ndarray of shape (entries,)
-        Means of the curve over the draws, and over the draws weighted by PSIS.
+    Means of the curve over the draws, and over the draws weighted by PSIS.
     """
     followed = problem.data.follow_up
     assert followed is not None
@@ -201,20 +169,8 @@ def _left_out(likelihood: Floats) -> tuple[Floats, float]:
 def elpd_difference(part: LeaveOneOut, reference: LeaveOneOut) -> tuple[float, float]:
     """How much better a family predicts than another, and the standard error of that.
 
-    Parameters
-    ----------
-    part, reference : LeaveOneOut
-        Of the same cases.
-
-    Returns
-    -------
-    difference, error : float
-        Sum over patients of the differences in log predictive density, positive where `part`
-        predicts better; and the square root of the number of patients times their variance.
-
-    References
-    ----------
-    Vehtari, Gelman & Gabry (2017), section 5.
+    The root of the number of patients times the variance of their differences (Vehtari, Gelman &
+    Gabry, 2017, section 5).
     """
     difference = part.pointwise - reference.pointwise
     total = part.count.sum()
@@ -223,22 +179,9 @@ def elpd_difference(part: LeaveOneOut, reference: LeaveOneOut) -> tuple[float, f
 
 
 def stacking_weights(parts: Sequence[LeaveOneOut]) -> Floats:
-    """Weights of the mixture of predictions with the best leave-one-out density.
+    """Weights (families,) of the mixture of predictions with the best leave-one-out density.
 
-    Parameters
-    ----------
-    parts : sequence of LeaveOneOut
-        One a family, of the same cases.
-
-    Returns
-    -------
-    ndarray of shape (families,)
-        Non-negative, summing to 1.
-
-    References
-    ----------
-    Yao, Vehtari, Simpson & Gelman (2018), Using stacking to average Bayesian predictive
-    distributions, Bayesian Analysis 13.
+    Yao, Vehtari, Simpson & Gelman (2018), Bayesian Analysis 13.
     """
     densities = np.stack([part.pointwise for part in parts], axis=1)
     peak = densities.max(axis=1, keepdims=True)
@@ -285,17 +228,9 @@ def clusters_left_out(groups: Sequence[LikelihoodParts]) -> LeaveOneOut:
 class LikelihoodParts:
     """The part of each cluster in the likelihood that draws are from: that of a group, or of all.
 
-    Parameters
-    ----------
-    cases : CasesOfClusters
-    curves, read : Draws
-        Curves, and those at which the likelihood of independent cases is read.
-    away : ndarray of shape (draws, k)
-        Coefficients from the top of the likelihood.
-    slope : ndarray of shape (clusters, k)
-        With which the top moves as without each cluster.
-    effect : float
-        As how much less than one each case was counted.
+    `read` are the curves at which the likelihood of independent cases is read, and `away` their
+    coefficients (draws, k) from its top, which moves by `slope` (clusters, k) without a cluster.
+    Or each case was counted as one over the `effect`.
     """
 
     def __init__(
@@ -404,13 +339,7 @@ class CasesOfClusters:
 
 
 class FollowedCases(CasesOfClusters):
-    """Cases with times to an event, by cluster and entry of the follow-up.
-
-    Parameters
-    ----------
-    steps : Steps, optional
-        Of one of several groups: the steps of Q that these have in common.
-    """
+    """Cases with times to an event, by cluster and entry, at the steps of Q of several groups."""
 
     def __init__(self, problem: Problem, clusters: Clusters, steps: Steps | None = None) -> None:
         super().__init__(clusters)

@@ -36,15 +36,10 @@ from bayescal.model.problem import Problem
 
 
 class SharedSteps(NamedTuple):
-    """The steps of Q, at their likeliest values, that all groups have in common.
+    """The likeliest steps of Q, which all groups have in common.
 
-    Attributes
-    ----------
-    steps : Steps
-    partial : dict of int to Partial
-        Entries of each group with patients that are known in part, or nodes in their place.
-    coarse : dict of int to Partial
-        Fewer nodes, by which draws are proposed.
+    Of each group with patients `partial` has the entries that are known in part, or nodes in their
+    place, and `coarse` fewer nodes, by which draws are proposed.
     """
 
     steps: Steps
@@ -55,17 +50,7 @@ class SharedSteps(NamedTuple):
 def steps_in_common(
     pooled: Problem, labels: Sequence[str], tables: Mapping[str, Problem]
 ) -> SharedSteps:
-    """Those of some groups, computed once.
-
-    Parameters
-    ----------
-    pooled : Problem
-        All patients as one table.
-    labels : sequence of str
-        Names of the groups, in order.
-    tables : mapping of str to Problem
-        The problem of each group with patients.
-    """
+    """Those of the problems of groups, of which `pooled` is one table; computed once."""
     law, table = law_of(pooled), pooled.table
     key = "groups", tuple(labels), pooled.edges, float(table.score @ table.trials)
     if key not in law.kept:
@@ -101,28 +86,11 @@ def adjustments_of(
     prior: Prior,
     shared: SharedSteps | None = None,
 ) -> dict[int, Adjustment]:
-    """The adjustment of the likelihood of each group with patients, for the clusters of all.
+    """By the index of a group with patients, how the clusters of all adjust its likelihood.
 
     A cluster may have cases in several groups. What these share is then counted half in each of
     two groups, so that the average is as uncertain as the clusters say, and differences of groups
-    are at least as uncertain.
-
-    Parameters
-    ----------
-    data : CalibrationData
-        With clusters, and the groups.
-    groups : mapping of int to Problem
-        The problem of each by its index, in the order of the table.
-    prior : Prior
-        Of the coordinates of a curve, which keeps the curve of a group with few outcomes where it
-        may be.
-    shared : SharedSteps, optional
-        Of times to an event.
-
-    Returns
-    -------
-    dict of int to Adjustment
-        By the index of the group.
+    are at least as uncertain. The prior keeps the curve of a group with few outcomes.
     """
     alone = {k: replace(group.of_single_cases(), prior=prior) for k, group in groups.items()}
     curves: Sequence[_FittedGroup]
@@ -138,14 +106,7 @@ def adjustments_of(
 
 
 class _FittedGroup:
-    """A group of independent cases, and its most probable curve.
-
-    Parameters
-    ----------
-    problem : Problem
-    density : CurveDensity
-        Of its curve.
-    """
+    """A group of independent cases, and its most probable curve."""
 
     def __init__(self, problem: Problem, density: CurveDensity) -> None:
         self.problem, self.density = problem, density
@@ -326,14 +287,8 @@ class _BetweenGroups:
 class _Told(NamedTuple):
     """What the cases of each cluster tell of the log-odds of a curve, by entry.
 
-    Attributes
-    ----------
-    residual, own : ndarray of shape (entries,)
-        Sums of the slopes of these cases, and of their squares.
-    spread : ndarray of shape (entries,)
-        Expected square of the slope of one case.
-    basis : ndarray of shape (entries, k)
-        Derivatives of the log-odds by the coefficients.
+    Sums of the slopes of these cases, and of their squares; the expected square of the slope of one
+    case; and derivatives (entries, k) of the log-odds by the coefficients.
     """
 
     residual: Floats

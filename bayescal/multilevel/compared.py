@@ -53,14 +53,7 @@ COMPARED_SIDES = ("both", "above", "below")
 class Part(NamedTuple):
     """A level of one axis, such as a site or a sex, or a combination of levels of several.
 
-    Attributes
-    ----------
-    factor : str
-        The axis; of a combination, the names of its axes.
-    level : str
-        Of a combination, its level of every axis.
-    levels : dict of str to str
-        By axis.
+    Of a combination `factor` names its axes, and `level` its level of each; `levels` are by axis.
     """
 
     factor: str
@@ -71,17 +64,7 @@ class Part(NamedTuple):
 def parts_of(
     axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], by: Any = None
 ) -> list[Part]:
-    """The levels of one axis, or of every one; or the combinations of levels that occur.
-
-    Parameters
-    ----------
-    axes : mapping of str to sequence of str
-        The levels of each axis in order.
-    cells : sequence of tuple of str
-        The level of each group in every axis.
-    by : str or sequence of str, optional
-        One axis, or several for their combinations; by default every axis in turn.
-    """
+    """The levels of one axis, or of every one; or the combinations of levels that occur."""
     names = list(axes)
     given = names if by is None else [by] if isinstance(by, str) else as_items(by, "by")
     chosen = [check_choice(name, names, "by") for name in given]
@@ -245,14 +228,7 @@ NEAR_RAW, MOST_RAW = 1e-10, 20.0
 
 
 def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
-    """The table of `MultilevelPosterior.table`.
-
-    Parameters
-    ----------
-    post : MultilevelPosterior
-    by, delta, ci_prob
-        As of that method.
-    """
+    """The table of `MultilevelPosterior.table`."""
     import pandas as pd
 
     several, kind = len(post.levels) > 1, post.problem.kind

@@ -38,14 +38,8 @@ DERIVATIVE_STEP = 1e-4
 class Follows(NamedTuple):
     """How a curve follows the weights of its patients.
 
-    Attributes
-    ----------
-    centre : ndarray of shape (d,)
-        Coordinates that it departs from.
-    change : ndarray of shape (draws, d)
-        Of the gradient of the log likelihood, as patients have other weights.
-    alone, shrunk : ndarray of shape (d, d)
-        Covariance of the coordinates by these patients alone, and as the posterior has it.
+    It departs from `centre` (d,), as the gradient of the log likelihood changes (draws, d) with the
+    weights; by the covariance of these patients `alone`, or `shrunk`, as the posterior has it.
     """
 
     centre: Floats
@@ -63,16 +57,8 @@ class Follows(NamedTuple):
 class Resampled:
     """Patients drawn again, and the curves of several models that follow.
 
-    Attributes
-    ----------
-    scores : sequence of ndarray of shape (n,)
-        One a model.
-    weight : ndarray of shape (n,)
-        How many cases each patient stands for.
-    unit : ndarray of shape (n,)
-        Cases that are drawn together have the same label: a patient, or a cluster.
-    draws : int
-        Of each model.
+    `weight` (n,) is how many cases each stands for, and `unit` (n,) who are drawn together: a
+    patient, or a cluster. All models have so many `draws`, and scores of their own.
     """
 
     patients: Patients
@@ -201,11 +187,7 @@ def given_free(post: MultilevelPosterior) -> MultilevelPosterior:
 class SamePatients:
     """Replicates of the curves of several models at the same sites, as many as each has draws.
 
-    Attributes
-    ----------
-    posts : sequence of MultilevelPosterior
-        One a model, by `given_free`, with equal numbers of draws, of the same patients.
-    site : ndarray of str of shape (n,)
+    The posteriors, one a model, are those of `given_free`.
     """
 
     posts: Sequence[MultilevelPosterior]
