@@ -15,6 +15,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_flag, as_level, as_number, check_choice, check_type
 from bayescal.core.text import card, rounded, shortened
 from bayescal.data.cases import as_scores
+from bayescal.data.stored import write_tree
 from bayescal.data.table import CalibrationData
 from bayescal.model.draws import worst_of
 from bayescal.multilevel import changes
@@ -34,15 +35,15 @@ from bayescal.multilevel.compared import (
     two_of,
 )
 from bayescal.multilevel.curves import SELF_NAMED, Curves
-from bayescal.multilevel.datatree import tree_of_several
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem, problem_of_all
 from bayescal.multilevel.term import LEAST_ROBUST, Vary, clearly_unlike
+from bayescal.multilevel.tree import tree_of_several
 from bayescal.multilevel.words import lines_of, on_card, shown
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.stored import check_tree, save_tree, tree_of_all, trees_of
+from bayescal.posterior.stored import check_tree, tree_of_all, trees_of
 from bayescal.posterior.verdict import of_imputations
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class MultilevelPosterior:
         ----------
         path : str or path-like
         """
-        save_tree(self.tree, path)
+        write_tree(self.tree, path)
 
     def sel(self, imputation: int | None = None, **levels: Any) -> Any:
         """One imputation, or the curve at some levels: `at`.

@@ -23,20 +23,6 @@ from bayescal.report.performance import told
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "LEAST_SITES",
-    "check_few_groups",
-    "check_few_labels",
-    "check_groups",
-    "clearly_off",
-    "clearly_off_of",
-    "furthest_first",
-    "group_table",
-    "leading",
-    "populations_of",
-    "roles_of_groups",
-    "terms_of_roles",
-]
 
 MOST_GROUPS = 200
 # Groups from which on one fit has a curve for each.

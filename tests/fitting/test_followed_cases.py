@@ -85,15 +85,6 @@ def test_cases_told_several_times_are_the_cases_once(seen):
     assert several.design.effect == pytest.approx(10, rel=0.1)
 
 
-def test_clusters_of_measurements_widen_the_interval(seen, table):
-    outcome, risk, _ = seen
-    alone = bc.fit(outcome, risk, horizon=1, curve="beta", **FAST)
-    together = bc.fit(table, curve="beta", **FAST)
-    widths = [np.diff(post.interval("observed_expected"))[0] for post in (alone, together)]
-    assert widths[1] > 1.1 * widths[0]
-    assert 1.2 < together.design.effect < 4
-
-
 def test_what_a_case_tells_is_the_slope_and_curvature_of_its_log_density():
     from bayescal.model.likelihood.times.told import log_density_by_entry, told_by_cases
     from bayescal.model.problem import prepare

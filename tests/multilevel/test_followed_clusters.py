@@ -162,12 +162,6 @@ def test_every_case_told_five_times_is_told_once():
     assert width(naive.at(site="s1")) < 0.7 * width(once.at(site="s1"))
 
 
-def test_patients_that_differ_widen_what_their_visits_share(clustered):
-    plain = bc.fit(table(site=SITE), **FAST)
-    assert width(clustered.average()) > width(plain.average())
-    assert clustered.loo.pareto_k < 0.7
-
-
 def test_a_table_is_kept(tmp_path):
     data = table(site=SITE, cluster=PATIENT, stratum=LAYER)
     data.to_netcdf(tmp_path / "table.nc")

@@ -166,26 +166,6 @@ def test_a_bad_cell_is_named_and_its_interval_is_its_own(one_bad):
 
 
 @pytest.mark.slow
-def test_two_bad_cells_are_both_named():
-    rng = np.random.default_rng(4)
-    cells = list(product("FM", ["old", "middle", "young"]))
-    cell = np.repeat(np.arange(6), 200)
-    x = rng.normal(-1.0, 1.0, cell.size)
-    shift = 1.5 * np.isin(cell, [0, 4])
-    sex, age = np.array(cells)[cell].T
-    data = bc.CalibrationData(
-        (rng.random(cell.size) < expit(x + shift)).astype(int),
-        expit(x),
-        subgroup={"sex": sex, "age": age},
-    )
-    drawn = draw_effects(prepared(data, curve="logistic"), 1000)
-    prob = dict(zip(drawn.problem.cells, drawn.unlike.mean(axis=1), strict=True))
-    shift_of = dict(zip(cells, 1.5 * np.isin(np.arange(6), [0, 4]), strict=True))
-    assert min(prob["F", "old"], prob["M", "middle"]) > 0.6  # were one at most unlike: 0.5
-    assert max(prob[cell] for cell in prob if shift_of[cell] == 0) < 0.3
-
-
-@pytest.mark.slow
 def test_the_pymc_model_has_the_sum_over_all_sets_of_unlike_cells():
     import pymc as pm
 
