@@ -509,7 +509,7 @@ ASKING = """
     fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
     inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
-    multilevel.compared multilevel.followed multilevel.left_out multilevel.nuts
+    multilevel.compared multilevel.followed multilevel.nuts
     multilevel.problem multilevel.replicates plots._curve
     plots._numbers posterior.decisions posterior.departures
     posterior.functionals posterior.posterior
