@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayescal.estimators.proportions import aalen_johansen
+from bayescal.estimators.survival import aalen_johansen
 
 
 def kaplan_meier(entry, last, event, weight, steps):

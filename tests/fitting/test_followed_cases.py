@@ -58,7 +58,7 @@ def test_clusters_without_censoring_are_those_of_the_binomial_fit(family, off):
 
 
 def test_rates_of_clusters_without_censoring_have_the_design_effects_of_the_binomial_fit():
-    from bayescal.inference.density import density_of
+    from bayescal.inference.density import CurveDensity
     from bayescal.model.problem import prepare
 
     event, _, risk, patient = patients(120)
@@ -66,7 +66,7 @@ def test_rates_of_clusters_without_censoring_have_the_design_effects_of_the_bino
     problem = prepare(bc.Survival(event, np.ones(risk.size)), risk, horizon=1, **given)
     known = prepare((event <= 1).astype(int), risk, **given)
     points = np.random.default_rng(0).normal(0, 0.3, (5, problem.curve.size))
-    difference = density_of(problem)(points) - density_of(known)(points)
+    difference = CurveDensity(problem)(points) - CurveDensity(known)(points)
     np.testing.assert_allclose(difference, difference[0], atol=0.02)
 
 

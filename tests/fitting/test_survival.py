@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.inference.density import density_of
+from bayescal.inference.density import CurveDensity
 from bayescal.model.problem import prepare
 from bayescal.posterior.departures import other_hazard
 
@@ -119,7 +119,7 @@ def test_laplace_over_the_steps_is_the_integral(causes):
     time, event, risk, *_ = study(n) if causes == 1 else competing(n)
     outcome = bc.Survival(time, event, np.where(np.arange(n) % 3 == 0, time / 3, 0))
     problem = prepare(outcome, risk, horizon=1, curve="logistic", random_state=1)
-    density, entries = density_of(problem), entries_of(problem)
+    density, entries = CurveDensity(problem), entries_of(problem)
     peak = density.peak.point
     curves = peak + np.array([[0, 0], [0.15, 0], [-0.15, 0.1], [0, 0.2], [0.1, -0.2]])
     coefficients, none = problem.curve.with_offset(curves), np.empty((5, 0))
@@ -147,7 +147,7 @@ def test_laplace_over_the_steps_is_the_integral(causes):
         integral.append(known + np.logaddexp.reduce(weight) - np.log(len(weight)))
     away = (measured - measured[0]) - (np.array(integral) - integral[0])
     assert np.abs(away).max() < 0.1
-    nodes = density.nodes.log_likelihood(coefficients, none)
+    nodes = density.rows.log_likelihood(coefficients, none)
     np.testing.assert_allclose(nodes - nodes[0], measured - measured[0], atol=0.1)
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.inference.density import density_of
+from bayescal.inference.density import CurveDensity
 from bayescal.model.curves import CURVES, Frame, as_curve
 from bayescal.model.prior import JointPrior
 from bayescal.model.priors import PRESETS, Normal, Prior, StudentT, as_prior
@@ -97,7 +97,7 @@ def test_gradient_and_hessian_match_finite_differences(name, prior):
     y, s = bc.simulate.sample("D4", 60, random_state=2)
     data = bc.CalibrationData(y, s)
     problem = prepare(data, curve=name, prior=PRESETS[prior].at(0.7), random_state=0)
-    density = density_of(problem)
+    density = CurveDensity(problem)
     u = np.resize([0.3, -0.4, 0.8, -0.2], problem.curve.size)
     value, gradient, hessian = density.derivatives(u)
     step = 1e-5

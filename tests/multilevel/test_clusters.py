@@ -15,7 +15,7 @@ from bayescal.model.problem import prepare
 from bayescal.model.pymc import joined_rows
 from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
 from bayescal.multilevel.followed import densities_of
-from bayescal.multilevel.nested.likelihood import SITE_NODES, of_tables
+from bayescal.multilevel.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 

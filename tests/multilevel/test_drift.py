@@ -10,8 +10,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.multilevel.changed import steps_of
-from bayescal.multilevel.changes import PROB_CONSTANT, change_prior, explanation_prior
+from bayescal.multilevel.changes import PROB_CONSTANT, change_prior, explanation_prior, steps_of
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.term import walk
 from free import given_free

@@ -14,7 +14,7 @@ from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.rows import partial_of_group, rows_given_steps
 from bayescal.model.likelihood.times.told import cases_of_times
 from bayescal.multilevel.followed import densities_of, log_over_steps, shared_steps
-from bayescal.multilevel.nested.likelihood import of_tables
+from bayescal.multilevel.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 

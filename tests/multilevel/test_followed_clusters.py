@@ -15,14 +15,14 @@ from bayescal.model.clusters import sandwich
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.likelihood.times.rows import rows_given_steps
 from bayescal.multilevel.clusters import _BetweenGroups, _FollowedGroup
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.followed import (
     densities_of,
     identity_of_times,
     log_over_steps,
     shared_steps,
 )
-from bayescal.multilevel.nested.density import EffectsDensity
-from bayescal.multilevel.nested.likelihood import of_tables
+from bayescal.multilevel.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 

@@ -13,11 +13,11 @@ from scipy.stats import t as student
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.draws import effects_of_prior
-from bayescal.multilevel.nested.density import EffectsDensity
-from bayescal.multilevel.nested.sample import draw_effects
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
+from bayescal.multilevel.sample import draw_effects
 
 CELLS = list(product("FM", ["old", "young"]))
 TERMS = ["sex", "age", bc.by("sex", "age", robust=True)]

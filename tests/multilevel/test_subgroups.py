@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.problem import prepare
-from bayescal.multilevel.rows import raw_estimates
+from bayescal.multilevel.compared import raw_estimates
 
 N = 3000
 

@@ -15,6 +15,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.pymc import MOST_CASES
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
+from bayescal.posterior.intervals import among_few
 
 GROUPS = {
     "posterior", "prior", "log_prior", "log_likelihood", "posterior_predictive",
@@ -168,7 +169,7 @@ def test_loading_something_else_says_what_is_wrong(tmp_path):
     with pytest.raises(InputError, match="is not a file"):
         bc.load(tmp_path / "nothing.nc")
     (tmp_path / "text.nc").write_text("not a netcdf")
-    with pytest.raises(InputError, match="is not a NetCDF file"):
+    with pytest.raises(InputError, match="no NetCDF file"):
         bc.load(tmp_path / "text.nc")
     xr.DataTree(xr.Dataset({"x": 1.0})).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     with pytest.raises(InputError, match="not written by bayescal"):
@@ -297,3 +298,9 @@ def test_some_rows_of_a_summary_are_those_of_all(post) -> None:
     assert post.summary(names=["ici"]).loc["ici"].equals(full.loc["tce"])
     with pytest.raises(InputError, match="names must be one of"):
         post.summary(names=["auc"])
+
+
+def test_two_patients_who_gain_do_not_make_a_gain_certain() -> None:
+    rng = np.random.default_rng(0)
+    gain = rng.dirichlet(np.ones(12), 4000) @ np.r_[0.1, 0.1, np.zeros(10)]
+    assert 0.9 < (among_few(gain, 0.1, 12, rng) > 0).mean() < 0.97

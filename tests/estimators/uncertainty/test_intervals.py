@@ -58,7 +58,7 @@ def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> N
 def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = overconfident(90, 10)
     full = estimator_interval(y_true, y_prob, method=method, random_state=1)
-    monkeypatch.setattr("bayescal.estimators.resamples.RESAMPLES_BLOCK", 700)
+    monkeypatch.setattr("bayescal.estimators.uncertainty.RESAMPLES_BLOCK", 700)
     monkeypatch.setattr("bayescal.estimators.uncertainty.SIMULATED_BLOCK", 700)
     parts = estimator_interval(y_true, y_prob, method=method, random_state=1)
     assert parts[:3] == pytest.approx(full[:3], rel=1e-12)

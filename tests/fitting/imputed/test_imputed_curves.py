@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.multilevel.heterogeneity import _scales
+from bayescal.multilevel.compared import _scales
 
 M, N = 3, 240
 SITE = np.resize(["A", "B", "C"], N)
