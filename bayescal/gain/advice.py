@@ -26,9 +26,9 @@ from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES, updates
 from bayescal.model.priors import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
-from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.multilevel.term import VaryBy
+from bayescal.multilevel.words import views_of
 from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 

@@ -24,8 +24,8 @@ from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.by_curve import Posterior, Views, by_view, in_shares
 from bayescal.gain.paired import PairedPredictions, is_function
 from bayescal.multilevel.compared import check_levels
-from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior, as_mapping
+from bayescal.multilevel.words import views_of
 from bayescal.posterior.imputed import in_turn, missing_information, widened
 from bayescal.posterior.posterior import CalibrationPosterior
 
