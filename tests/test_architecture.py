@@ -506,7 +506,7 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 
 ASKING = """
     cli.reading estimators.survival fitting._update
-    fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
+    fitting.pymc gain.advice gain.paired gain.updates
     inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.compared multilevel.followed multilevel.nuts
