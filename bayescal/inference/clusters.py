@@ -10,10 +10,10 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import maximise
 from bayescal.model.clusters import sandwich
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import every_row, merged_rows
-from bayescal.model.likelihood.times.rows import TimesRows
+from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
+from bayescal.model.rows import every_row, merged_rows
+from bayescal.model.times_rows import TimesRows
 
 __all__ = ["Adjustment", "FlattenedTimes", "adjustment_of", "flattened_times"]
 

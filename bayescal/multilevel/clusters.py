@@ -32,11 +32,11 @@ from bayescal.model.clusters import (
     information_of_times,
     share_alike,
 )
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import every_row
-from bayescal.model.likelihood.times.told import told_by_cases
+from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
+from bayescal.model.rows import every_row
+from bayescal.model.times import told_by_cases
 from bayescal.multilevel.steps import SharedSteps, given_steps
 
 __all__ = ["adjustments_of", "clusters_by_group"]

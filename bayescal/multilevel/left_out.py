@@ -26,9 +26,9 @@ from bayescal.inference.loo import (
     parts_under,
     predicted,
 )
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import LikelihoodRows, every_row
+from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
+from bayescal.model.rows import LikelihoodRows, every_row
 from bayescal.multilevel.clusters import clusters_by_group
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import shared_steps

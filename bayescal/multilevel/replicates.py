@@ -18,9 +18,8 @@ from scipy.special import logit
 from bayescal.core.arrays import Floats, blocks
 from bayescal.data.times import FollowUp
 from bayescal.model.draws import OneOf, Part
-from bayescal.model.likelihood.times.steps import Steps
-from bayescal.model.likelihood.times.told import told_of
 from bayescal.model.problem import Problem
+from bayescal.model.times import Steps, told_of
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [

@@ -11,10 +11,9 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.model.curves import as_curve
-from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.rows import rows_given_steps
-from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
+from bayescal.model.times import entries_of, steps_of
+from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.compared import off_by, shares_of_worst
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.posterior.posterior import CalibrationPosterior

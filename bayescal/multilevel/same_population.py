@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.model.times import steps_of
 from bayescal.multilevel.replicates import (
     Patients,
     drawn_weights,

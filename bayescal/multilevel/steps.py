@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bayescal.inference.density import CurveDensity
-from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
-from bayescal.model.likelihood.times.rows import partial_of_group, rows_given_steps
-from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
 from bayescal.model.problem import Problem
+from bayescal.model.times import Partial, Steps, entries_of, joined, law_of, likeliest_steps
+from bayescal.model.times_rows import partial_of_group, rows_given_steps
 
 __all__ = ["SharedSteps", "given_steps", "steps_in_common"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.model.heterogeneity import Heterogeneity, as_heterogeneity
+from bayescal.model.prior import Heterogeneity, as_heterogeneity
 from bayescal.multilevel.robust import LIKE_SHARE
 
 __all__ = ["JOINED", "Kind", "Term", "Vary", "VaryBy", "as_vary", "by", "crossed", "walk"]

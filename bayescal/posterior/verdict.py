@@ -11,9 +11,9 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import BAD_K
 from bayescal.model.clusters import Design, cluster_design
+from bayescal.model.curve import RATES
 from bayescal.model.draws import Part, worst_of
 from bayescal.model.families import RATE_PRIORS
-from bayescal.model.lapse import RATES
 from bayescal.model.prior import Prior
 from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.stored import posterior_of

@@ -16,7 +16,7 @@ from bayescal.core.text import (
     shortened,
 )
 from bayescal.model.curves import CURVES
-from bayescal.model.likelihood.times.law import TimeToEvent
+from bayescal.model.law import TimeToEvent
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.undefined import NOT_DEFINED
 from bayescal.report.facts import Facts

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.inference.loo import leave_one_out, parts_under
-from bayescal.model.likelihood.rows import every_row
+from bayescal.model.rows import every_row
 from bayescal.multilevel import left_out as module
 from free import given_free
 

@@ -14,8 +14,8 @@ from bayescal.core.versions import one_blas_thread
 from bayescal.gain._terms import net_benefit_name, treated
 from bayescal.inference import CurveComparison
 from bayescal.inference.loo import risks_left_out
-from bayescal.model.likelihood.times.told import expected_outcomes
 from bayescal.model.problem import Problem
+from bayescal.model.times import expected_outcomes
 
 __all__ = ["optimism_of"]
 

@@ -17,10 +17,9 @@ from bayescal.core.arrays import Floats
 from bayescal.inference.clusters import Adjustment
 from bayescal.inference.density import CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.rows import RowsGivenSteps
-from bayescal.model.likelihood.times.shared import late_of
+from bayescal.model.law import BINOMIAL, late_of
 from bayescal.model.problem import Problem
+from bayescal.model.times_rows import RowsGivenSteps
 from bayescal.multilevel.summary import Summary
 
 __all__ = [
