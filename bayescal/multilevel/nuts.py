@@ -24,7 +24,7 @@ from bayescal.multilevel.robust import (
 )
 from bayescal.multilevel.summary import Summary
 from bayescal.multilevel.term import Term
-from bayescal.posterior.verdict import convergence
+from bayescal.posterior.words import convergence
 
 if TYPE_CHECKING:
     import pymc as pm

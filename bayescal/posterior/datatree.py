@@ -18,7 +18,7 @@ from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
 from bayescal.model.pymc import MOST_CASES, cases_of_table
 from bayescal.model.times import cases_of_times
-from bayescal.posterior.undefined import undefined_measures
+from bayescal.posterior.functionals import undefined_measures
 
 if TYPE_CHECKING:
     import xarray as xr

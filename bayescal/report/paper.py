@@ -17,8 +17,7 @@ from bayescal.core.text import (
 )
 from bayescal.model.curves import CURVES
 from bayescal.model.law import TimeToEvent
-from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
-from bayescal.posterior.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import FUNCTIONALS, NOT_DEFINED, main_functionals
 from bayescal.report.facts import Facts
 from bayescal.report.followed import cases_and_events_of, follow_up_words
 from bayescal.report.groups import LEAST_SITES

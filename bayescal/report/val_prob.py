@@ -17,7 +17,7 @@ from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
 from bayescal.estimators.integrated import indices_of
-from bayescal.posterior.undefined import MOST_AT_ENDS, share_at_ends
+from bayescal.posterior.functionals import MOST_AT_ENDS, share_at_ends
 from bayescal.report.performance import with_ranks
 
 if TYPE_CHECKING:

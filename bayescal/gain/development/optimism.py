@@ -27,9 +27,8 @@ from bayescal.gain.development.folds import (
 )
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.functionals import FUNCTIONALS, NOT_DEFINED
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.undefined import NOT_DEFINED
 
 if TYPE_CHECKING:
     import pandas as pd
