@@ -20,7 +20,7 @@ from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed import combine_imputations
 from bayescal.inference.comparison import power_scaling_of
 from bayescal.inference.curve import fit_average, fit_curve
-from bayescal.inference.density import density_of
+from bayescal.inference.density import CurveDensity
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
 from bayescal.multilevel.curves import Curves
@@ -292,7 +292,7 @@ def _densities(post: CalibrationPosterior) -> tuple[Floats, Floats]:
     """Log prior and log likelihood of the draws of one data set, less their means."""
     u = np.column_stack(list(post.coordinates.values()))
     log_prior = post.problem.prior.logpdf(post.problem.curve.coordinates, u)
-    log_likelihood = density_of(post.problem).log_likelihood(u)
+    log_likelihood = CurveDensity(post.problem).log_likelihood(u)
     return log_prior - log_prior.mean(), log_likelihood - log_likelihood.mean()
 
 

@@ -13,7 +13,7 @@ from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, chance, percent, rounded
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
-from bayescal.multilevel.populations import LEAST_OF_NEXT
+from bayescal.multilevel.words import LEAST_OF_NEXT
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

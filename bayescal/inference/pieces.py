@@ -19,9 +19,6 @@ from bayescal.model.saturated import ANY_RISKS, RiskPrior, RiskSums
 from bayescal.model.times import entries_of
 from bayescal.model.times_rows import Correction, correction_of
 
-__all__ = ["sample_pieces", "sample_saturated", "variance_factor"]
-
-
 ENOUGH_OF_DRAWS = 0.2
 
 

@@ -19,18 +19,9 @@ from bayescal.model.curve import expit_in_place
 from bayescal.model.law import log_without
 from bayescal.model.times import Partial
 from bayescal.model.times_rows import Correction, columns_at
+from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.steps import SharedSteps, given_steps, steps_in_common
-
-__all__ = [
-    "densities_of",
-    "identity_of_times",
-    "log_over_steps",
-    "over_steps",
-    "over_steps_of_sample",
-    "shared_steps",
-]
 
 ROOM_OF_STEPS = 1 << 22
 EVEN_WEIGHTS = 1e-9

@@ -27,13 +27,13 @@ from bayescal.core.optimise import clipped
 from bayescal.core.page import Page
 from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
+from bayescal.data.stored import write_tree
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters import Design, cluster_design
 from bayescal.model.draws import Averaged, OneOf, Part, one_table
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
 from bayescal.posterior import stored
-from bayescal.posterior.datatree import tree_for_arviz
 from bayescal.posterior.decisions import ROUNDING, information, net_benefits
 from bayescal.posterior.departures import (
     AtPrevalence,
@@ -436,6 +436,8 @@ class CalibrationPosterior:
         >>> list(tree["posterior"].data_vars)
         ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
         """
+        from bayescal.posterior.datatree import tree_for_arviz
+
         return tree_for_arviz(self, as_flag(derived, "derived"), scores)
 
     def page(self) -> Page:
@@ -455,7 +457,7 @@ class CalibrationPosterior:
         ----------
         path : str or path-like
         """
-        stored.save_tree(self.tree, path)
+        write_tree(self.tree, path)
 
     @cached_property
     def problem(self) -> Problem:
