@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import count
 
 if TYPE_CHECKING:
-    from bayescal.cli.reading import Predictions
+    from bayescal.data.reading import Cases
     from bayescal.data.table import CalibrationData
 
 __all__ = ["RunningTable"]
@@ -61,7 +61,7 @@ class RunningTable:
         added = tuple(json.loads(dataset.attrs.get("added", "[]")))
         return cls(path, CalibrationData.from_xarray(dataset), added, state)
 
-    def with_cases(self, predictions: Predictions, *, force: bool = False) -> RunningTable:
+    def with_cases(self, predictions: Cases, *, force: bool = False) -> RunningTable:
         """The table with new cases, not yet written.
 
         Parameters
@@ -72,7 +72,7 @@ class RunningTable:
         from bayescal.data.stored import fingerprint
 
         new = {
-            "file": str(predictions.path),
+            "file": str(predictions.request.path),
             "fingerprint": fingerprint(predictions.data),
             "cases": predictions.data.n,
             "event": predictions.event,

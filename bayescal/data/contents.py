@@ -59,25 +59,11 @@ CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
 
 @dataclass(frozen=True)
 class Contents:
-    """What a table holds.
+    """What a table holds: its groups, and the cases of all of them, one after the other.
 
-    Attributes
-    ----------
-    structure : Structure
-        The roles of the groups.
-    cells : tuple of tuple of str
-        The levels of each group, in the order of their names; one without roles.
-    cases : Rows
-        Of all groups, one after the other. Of parts that are not summed yet each row is a case.
-    weight_type : {"counts", "sampling"} or None
-    horizon : float or None
-        Of times to an event.
-    unknown : Contents, optional
-        The cases whose outcome is missing.
-    is_single : bool
-        Whether scores came as numbers of 32 bits, which round those near 1 to it.
-    is_effective : bool
-        Whether sampling weights are numbers of effective cases already.
+    `cells` has the levels of each group, in the order of their names; one without roles. Of parts
+    that are not summed yet each row of `cases` is a case. Scores that came as numbers of 32 bits
+    round those near 1 to it. Sampling weights can be numbers of effective cases already.
     """
 
     structure: Structure
@@ -114,12 +100,8 @@ def regrouped(
 ) -> Contents:
     """All cases of some tables in other groups: the one way in which tables are summed.
 
-    Parameters
-    ----------
-    structure : Structure
-        The roles of the groups to be.
-    cell_of : callable, optional
-        The levels there of a group with these levels, by role; None to leave its cases out.
+    `cell_of` says from the levels of a group, by role, which they are there; None leaves its cases
+    out.
     """
     new = cell_of or _in(structure)
     new_of: dict[int, list[Cell | None]] = {}
@@ -201,10 +183,7 @@ def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
 
 
 def of_group(contents: Contents, at: int) -> Contents:
-    """The cases of one group, by its position, without roles.
-
-    It takes as long as the group has rows, whatever the number of groups.
-    """
+    """The cases of one group, by its position, without roles; it takes no time for the others."""
     cell, unknown = contents.cells[at], contents.unknown
     start, end = np.searchsorted(contents.cases.cell, [at, at + 1])
     own = contents.cases.of(slice(start, end))._replace(cell=np.zeros(end - start, np.int32))
@@ -235,10 +214,10 @@ def within(contents: Contents, label: str, role: str = IMPUTATION) -> Contents:
 
 
 def stacked(contents: Contents) -> Contents:
-    """What the tables of several imputations of the same cases hold together.
+    """What tables of several imputations of the same cases hold together, each case counting 1/m.
 
-    Each case counts 1/m in each of m tables, so that cases and events are those of one table: for
-    what is shown of the data, as it knows nothing of the spread between tables, nor of clusters.
+    That is for what is shown of the data: it knows nothing of the spread between tables, nor of
+    clusters.
     """
     m = len(contents.structure.levels[IMPUTATION])
     return _divided(forgotten(contents, [IMPUTATION, "cluster"]), m)
@@ -286,22 +265,7 @@ class Collector:
 
 
 class Reader:
-    """Takes in cases part by part, and makes the table of all.
-
-    Parameters
-    ----------
-    weight_type : {"counts", "sampling"}, optional
-        What the weights are; by default counts if all are whole numbers, else sampling weights.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event.
-    horizon : float, optional
-        Of times to an event.
-
-    Attributes
-    ----------
-    cases : int
-        Number of cases so far.
-    """
+    """Takes in cases part by part, and makes the table of all."""
 
     def __init__(
         self, weight_type: WeightType | None = None, pos_label: Any = None, horizon: Any = None
@@ -503,14 +467,7 @@ def _check_followed(contents: Contents) -> None:
 
 
 def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
-    """What the table of counts holds; repeated scores are added up.
-
-    Parameters
-    ----------
-    prob, trials, hits : array-like of shape (rows,)
-    roles : Roles
-        Columns by row.
-    """
+    """What the table of counts holds; repeated scores are added up."""
     (prob, trials, hits), roles = roles.aligned(prob=prob, trials=trials, hits=hits)
     score, cases = as_scores(prob, "prob"), as_vector(trials, "trials")
     check_same_length(score.size, "prob", cases.size, "trials")

@@ -46,19 +46,10 @@ Needs: TypeAlias = Literal["rows", "scores", "cases", "order"]
 
 @dataclass(frozen=True)
 class Cases:
-    """Checked cases.
+    """Checked cases; `outcomes` of 0 and 1 have a row for each data set of the leading `shape`.
 
-    Attributes
-    ----------
-    outcomes : ndarray of shape (replicates, n)
-        0 or 1, of any numeric type; one row unless `y_true` had leading dimensions.
-    scores : ndarray of shape (n,)
-        Probabilities in [0, 1]; 64-bit floats, or 32-bit ones where the reader was asked to keep
-        them.
-    weights : ndarray of shape (n,) or None
-        Not negative; None for one each.
-    shape : tuple of int
-        The leading dimensions of `y_true`; empty for one data set.
+    Scores are 64-bit floats, or 32-bit ones where the reader was asked to keep them. Weights are
+    not negative, and None for one each.
     """
 
     outcomes: NDArray[Any]
@@ -84,7 +75,7 @@ class Cases:
 
         That is one set of outcomes without weights: an outcome is written behind the bits of its
         score, which are in the order of the scores since these are not negative. It takes a tenth
-        of the time of sorting indices and looking up both. Scores come back as 64-bit floats.
+        of the time of sorting indices and looking up both.
         """
         if self.weights is not None or len(self.outcomes) != 1:
             if self.scores.dtype == np.float64:
@@ -125,10 +116,7 @@ class Cases:
         return both
 
     def result(self, values: Floats, undefined: str = "") -> float | Floats:
-        """The value of one data set, else an array with the leading dimensions of `y_true`.
-
-        Of one data set NaN is an error, with the message `undefined`, if there is one.
-        """
+        """The value of one data set, whose NaN is an error, else an array of the leading shape."""
         if self.shape or not values.size:
             return values.reshape(self.shape + values.shape[1:])
         if undefined and np.isnan(values).any():
@@ -138,16 +126,10 @@ class Cases:
 
 @dataclass(frozen=True)
 class VarianceCases:
-    """Checked cases of a number that is predicted with a variance, those that have a weight.
+    """Checked cases of a number that is predicted with a variance, or several, and have a weight.
 
-    Attributes
-    ----------
-    outcome, mean : ndarray of shape (n,)
-        Finite numbers.
-    variances : tuple of ndarray of shape (n,)
-        One or more predicted variances of each case, positive.
-    weight : ndarray of shape (n,)
-        Positive numbers of cases; of sampling weights, on the scale of Kish's effective size.
+    Weights are positive numbers of cases; of sampling weights, on the scale of Kish's effective
+    size.
     """
 
     outcome: Floats
@@ -172,24 +154,8 @@ def read_cases(
 ) -> Cases:
     """Outcomes, which may have leading dimensions, with their scores and weights.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,) or (..., n), or CalibrationData
-        Outcomes, 0 or 1; or a table, which holds scores and weights too.
-    y_prob : array-like of shape (n,)
-        Predicted probabilities; None with a table.
-    sample_weight : array-like of shape (n,), optional
-        None with a table.
-    needs : {"rows", "scores", "cases", "order"}
-        What is asked of a table. Arrays have it all.
-    single : bool
-        Whether scores that are 32-bit floats come back so, without a copy.
-
-    Returns
-    -------
-    Cases
-        A table gives two weighted cases a row, its events and the others; sampling weights are
-        rescaled to Kish's effective size. With `needs="cases"` it gives each case by itself.
+    A table gives two weighted cases a row, its events and the others, or, if it needs so, each case
+    by itself. With `single`, scores of arrays that are 32-bit floats stay so, without a copy.
     """
     if isinstance(y_true, CalibrationData):
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
@@ -214,20 +180,7 @@ def paired(
     pos_label: Any = None,
     needs: Needs = "rows",
 ) -> tuple[Floats, Floats, Floats | None]:
-    """Outcomes, scores and weights of one data set, each a vector.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight, needs
-        As in `read_cases`, without leading dimensions.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event.
-
-    Returns
-    -------
-    outcomes, scores : ndarray of shape (n,)
-    weights : ndarray of shape (n,) or None
-    """
+    """Outcomes, scores and weights of one data set, each a vector."""
     if isinstance(y_true, CalibrationData):
         return _from_table(y_true, y_prob, sample_weight, needs)
     cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
@@ -274,14 +227,7 @@ def _from_table(
 def read_variance_cases(
     y_true: ArrayLike, mean: ArrayLike, sample_weight: ArrayLike | None, **variances: ArrayLike
 ) -> VarianceCases:
-    """Outcomes of a number, its predicted means and variances, and weights of the same cases.
-
-    Parameters
-    ----------
-    y_true, mean : array-like of shape (n,)
-        Finite numbers.
-    sample_weight : array-like of shape (n,), optional
-    """
+    """Outcomes of a number, its predicted means and variances, and weights of the same cases."""
     aligned(y_true=y_true, mean=mean, sample_weight=sample_weight, across=(), **variances)
     outcome = as_numbers(y_true, "y_true")
     numbers = [as_numbers(mean, "mean")]

@@ -251,7 +251,7 @@ BAD_FILES = {
     "decimals.csv": ("y,p\n1,0,3\n0,0,2\n", "line 2 of {path} has 3 fields, and the header"),
     "long.csv": ("y,p\n1,0.3\n0,0.2,5\n", "cannot be read: Expected 2 fields in line 3, saw 3"),
     "binary.csv": (b"y,p\0\xff\xfe\n", "is not a text file"),
-    "gap.csv": ("y,p\n1,0.3\n\n0,\n", "1 of 2 rows lack a score or a weight"),
+    "gap.csv": ("y,p\n1,0.3\n\n0,\n", "1 of 2 rows lack a value: 1 in 'p'"),
     "gap2.csv": ("y,p\n1,0.3\n\n0,\n", "the first on line 4 of {path}"),
     "word.csv": ('y,p\n1,0.3\n0,"a\nb"\n1,x\n', "'a\\nb' is not a number on line 3 of {path}"),
     "range.csv": ('y,p\n1,0.3\n"0",1.2\n', "column 'p': 1.2 is outside [0, 1] on line 3 of"),

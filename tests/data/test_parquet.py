@@ -130,7 +130,7 @@ def test_outcomes_in_the_names_of_folders(tmp_path, columns):
 
 def test_a_folder_named_after_no_value_is_a_missing_group(tmp_path, columns):
     write(tmp_path / "region=__HIVE_DEFAULT_PARTITION__" / "a.parquet", columns)
-    with pytest.raises(InputError, match=r"5000 of 5000 rows lack|every row"):
+    with pytest.raises(InputError, match=r"5,000 of 5,000 rows lack"):
         bc.read(tmp_path, **NAMES, site="region")
 
 
@@ -184,11 +184,11 @@ def refused(path, match, **options):
     ("change", "reason"),
     [
         ({"p": 1.2}, r"column 'p': 1.2 is outside \[0, 1\] on AT"),
-        ({"p": np.nan}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
-        ({"p": None}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
+        ({"p": np.nan}, r"1 of [\d,]+ rows lack a value: 1 in 'p', the first on AT"),
+        ({"p": None}, r"1 of [\d,]+ rows lack a value: 1 in 'p', the first on AT"),
         ({"y": 2}, r"column 'y': 2 is neither 0 nor 1 on AT"),
         ({"w": -1}, r"column 'w': -1 is not a finite, non-negative number on AT"),
-        ({"site": None}, r"the first on AT \(column 'site'\)"),
+        ({"site": None}, r"1 in 'site', the first on AT"),
     ],
 )
 def test_a_bad_value_is_named_with_its_file_and_row(tmp_path, columns, change, reason, monkeypatch):

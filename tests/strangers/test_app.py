@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from bayescal.cli.page import server as served
-from bayescal.cli.page import upload as uploads
 from bayescal.cli.page import worker as works
 from bayescal.cli.page.tabs import MOST_TABS, Tabs
-from bayescal.cli.page.upload import Upload
+from bayescal.data import files as uploads
+from bayescal.data.files import Upload, open_table
 from bayescal.errors import InputError
 
 CASES = "died,risk\n" + "".join(f"{k % 2},{0.3 + 0.01 * (k % 40)}\n" for k in range(80))
@@ -34,8 +34,6 @@ class Silent:
 
 def test_the_secret_is_not_in_the_list_of_processes(monkeypatch) -> None:
     """Every user of a computer sees the words with which a process was started."""
-    from bayescal.cli._app import app_command
-
     made = []
 
     class Server(served.Server):
@@ -49,7 +47,7 @@ def test_the_secret_is_not_in_the_list_of_processes(monkeypatch) -> None:
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr(served, "Server", Server)
-    app_command(port=0, no_browser=False)
+    served.app_command(port=0, no_browser=False)
     assert opened
     assert made[0].token not in opened[0]
 
@@ -102,7 +100,7 @@ def test_a_packed_file_of_spss_is_measured_as_others_are(monkeypatch, tmp_path) 
     monkeypatch.setattr(uploads, "LARGEST_UNPACKED", 50_000)
     content = io.BytesIO(path.read_bytes()).getvalue()
     try:
-        Upload("cases.zsav", content)
+        open_table(Upload("cases.zsav", content))
     except InputError as refused:
         assert "too large" in str(refused)  # noqa: PT017
     else:

@@ -42,18 +42,7 @@ class Worker:
 
 
 class Tab:
-    """What one tab of the browser works on: at first the demo.
-
-    Parameters
-    ----------
-    start : callable
-        Starts a worker.
-
-    Attributes
-    ----------
-    answer : Answer or None
-        The last one.
-    """
+    """What one tab of the browser works on, at first the demo, and the last answer."""
 
     def __init__(self, start: Callable[[], Worker] = Worker) -> None:
         self._start = start
@@ -144,13 +133,7 @@ class Tab:
 
 
 class Tabs:
-    """All tabs, by the name that each gave itself; one is kept ready for the next.
-
-    Parameters
-    ----------
-    start : callable
-        Starts a worker.
-    """
+    """All tabs, by the name that each gave itself; one is kept ready for the next."""
 
     def __init__(self, start: Callable[[], Worker] = Worker) -> None:
         self._start = start
@@ -163,13 +146,7 @@ class Tabs:
         threading.Thread(target=self._spare.prepare, daemon=True).start()
 
     def at(self, name: str) -> Tab:
-        """The tab of this name, which is made if there is none.
-
-        Raises
-        ------
-        InputError
-            If there are too many.
-        """
+        """The tab of this name, which is made if there is none, unless there are too many."""
         with self._lock:
             if name not in self._tabs:
                 if len(self._tabs) >= MOST_TABS:
