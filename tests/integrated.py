@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import log_expit, logsumexp
 from scipy.stats import multivariate_normal
 
-from bayescal.multilevel.nested.algebra import times
-from bayescal.multilevel.nested.density import EffectsDensity, Peak
-from bayescal.multilevel.nested.levels import levels_given_rest
+from bayescal.multilevel.density import EffectsDensity, Peak
+from bayescal.multilevel.layout import times
+from bayescal.multilevel.sample import levels_given_rest
 
 
 def standard_of(problem, scales, correlation=None):

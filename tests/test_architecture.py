@@ -41,7 +41,7 @@ FOR_USERS = {"arviz_plots"}
 LAZY = {"arviz_base", "arviz_plots", "arviz_stats", "joblib", "matplotlib", "pandas", "xarray"}
 """What a function imports when it is called, beside PyMC; NumPy and SciPy may stand at the top."""
 
-SUBCLASSES = {"posterior.arviz_tree"}
+SUBCLASSES = {"posterior.datatree"}
 """Modules with a subclass of what these libraries define: themselves imported inside functions."""
 
 HEAVY = {
@@ -507,13 +507,13 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 ASKING = """
     estimators.survival fitting._update
     fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
-    inference.density inference.loo inference.pieces
+    inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
-    multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
-    multilevel.same_patients multilevel.same_population plots._curve
+    multilevel.compared multilevel.followed multilevel.left_out multilevel.nuts
+    multilevel.problem multilevel.replicates plots._curve
     plots._numbers posterior.decisions posterior.departures
     posterior.functionals posterior.posterior
-    report.facts report.followed report.horizons report.page report.panel report.paper
+    report.assessment report.facts report.followed report.page report.paper
     report.performance report.record report.tables validation.consistency validation.followed
 """
 """Modules elsewhere that ask for the kind of data."""

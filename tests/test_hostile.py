@@ -183,10 +183,3 @@ def test_sure_scores_that_are_wrong_cost_something_finite():
     assert np.isfinite(post.diagnostics["log_evidence"])
     calibrated = bc.fit(outcome, score, curve="identity", random_state=0)
     assert np.isfinite(calibrated.diagnostics["log_evidence"])
-
-
-def test_float32_scores_mean_what_they_say():
-    y, s = bc.simulate.sample("D5", 300, random_state=0)
-    wide = bc.fit(y, s, random_state=0).tce()
-    narrow = bc.fit(y.astype(np.int8), s.astype(np.float32), random_state=0).tce()
-    assert float(abs(wide.mean() - narrow.mean())) < 1e-3

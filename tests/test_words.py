@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 REPOSITORY = Path(__file__).resolve().parents[1]
 SOURCES = sorted(
     path
@@ -93,32 +91,3 @@ def test_examples_on_pages_name_things_too() -> None:
         for code in re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
             wrong += [f"{where(path)}: {name}" for _, name in vague(ast.parse(code))]
     assert not wrong, "\n".join([f"{len(wrong)} names to replace:", *wrong])
-
-
-@pytest.mark.parametrize(
-    ("code", "names"),
-    [
-        ("found = 1", ["found"]),
-        ("def f(place, *said, whole=1): pass", ["place", "said", "whole"]),
-        ("self._held = 1", ["_held"]),
-        ("for found, other in pairs: pass", ["found"]),
-        ("import numpy as place", ["place"]),
-        ("expit_in_place(x); whole_numbers = x.found", []),
-    ],
-)
-def test_which_names_are_vague(code: str, names: list[str]) -> None:
-    assert sorted(name for _, name in vague(ast.parse(code))) == sorted(names)
-
-
-@pytest.mark.parametrize(
-    ("line", "unexplained"),
-    [
-        ("What a file held.", True),
-        ("The minimum that was found.", True),
-        ("Expected held-out log score.", False),
-        ("The intercept with the slope held at 1.", False),
-        ("A foundation.", False),
-    ],
-)
-def test_which_lines_are_unexplained(line: str, unexplained: bool) -> None:
-    assert bool(UNEXPLAINED.search(line)) is unexplained

@@ -3,25 +3,70 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal.cli.answer import Answer
-from bayescal.cli.options import FIT, OF_COLUMNS, OF_READING, PLANNED, Command, Parsed
+from bayescal.cli.options import FIT, OF_COLUMNS, OF_READING, PLANNED, Command, Parsed, as_typed
 from bayescal.cli.reading import introduction, read_from, request_of
 from bayescal.cli.terminal import BOLD, DIM, Terminal, counting, working
 from bayescal.core.errors import InputError, as_level
+from bayescal.core.page import Page, Section
 from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
-    from bayescal.cli.running import RunningTable
+    from bayescal.cli.output import RunningTable
     from bayescal.core.arrays import Floats
     from bayescal.data.columns import Request
     from bayescal.data.reading import Cases
 
-__all__ = ["COMMANDS"]
+
+@dataclass(frozen=True)
+class Answer:
+    """A result, and what was read for it.
+
+    Attributes
+    ----------
+    result : object
+        It has a page.
+    title : str
+        Of the page.
+    source : mapping of str to object
+        What was read, for the record.
+    notes : tuple of str
+        What the command adds to those of the page.
+    finish : callable
+        Writes what is no page, once all else is written, and says which files these are.
+    of_page : mapping of str to object
+        Options of the page of the result.
+    """
+
+    result: Any
+    title: str
+    source: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    finish: Callable[[], Iterable[Path]] = tuple
+    of_page: Mapping[str, Any] = field(default_factory=dict)
+
+    def page(self) -> Page:
+        """The page of the result, with where the data came from."""
+        page: Page = self.result.page(**self.of_page)
+        lines = [
+            f"{name.replace('_', ' ').capitalize()}: {value}."
+            for name, value in self.source.items()
+            if value
+        ]
+        source = Section("Data", (" ".join(lines),), appendix=True)
+        notes = tuple(map(as_typed, (*page.notes, *self.notes)))
+        return replace(
+            page,
+            title=self.title,
+            sections=(*page.sections, source),
+            notes=notes,
+            record={**page.record, "notes": notes, "source": dict(self.source)},
+        )
+
 
 DEMO_FILE = Path(__file__).with_name("demo.csv")
 # So that equal files give equal answers.
@@ -54,7 +99,7 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
         return _of_horizons(request, options, terminal)
     running = None
     if given["update"] is not None:
-        from bayescal.cli.running import RunningTable
+        from bayescal.cli.output import RunningTable
 
         running = RunningTable.open(given["update"])
     predictions = read_from(replace(request, needs_outcomes=running is not None))
@@ -179,7 +224,7 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     read = read_from(replace(request, others=dict.fromkeys(names, "prob")))
     mark = None
     if len(names) == 2 and request.horizon is None:
-        from bayescal.cli.recalibrated import find_mark
+        from bayescal.cli.output import find_mark
 
         mark = find_mark(request.path, read, names[1])
     is_map = mark is not None or (len(names) == 2 and _is_map(*read.probs.values()))
@@ -244,7 +289,7 @@ def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
     predictions = read_from(_request(given, RECALIBRATE))
     recalibrator, made = None, None
     if output is not None or folds is not None:
-        from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
+        from bayescal.cli.output import Recalibrated, recalibrator_of
 
         recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
     if output is not None:
@@ -393,10 +438,21 @@ def demo(given: Parsed, terminal: Terminal) -> Answer:
 
 
 def app(given: Parsed, terminal: Terminal) -> None:
-    """Open a page in the browser that assesses the file you drop on it."""
-    from bayescal.cli.page.server import app_command
+    """Open a page in the browser that assesses the file you drop on it.
 
-    app_command(port=given["port"] or 0, no_browser=given["no_browser"])
+    Nobody else can reach it, and nothing is written to disk.
+    """
+    import webbrowser
+
+    from bayescal.cli.page.server import Server
+
+    server = Server(given["port"] or 0)
+    terminal.say("The page is on this computer only. Its address is secret: do not share it.")
+    print(server.address, flush=True)
+    terminal.say("Press Ctrl-C to stop; then the page forgets all files.")
+    if not given["no_browser"]:
+        webbrowser.open(server.opening())
+    server.run()
 
 
 # What commands share

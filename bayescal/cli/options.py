@@ -11,11 +11,6 @@ from typing import Any, NamedTuple
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 
-__all__ = [
-    "OF_COLUMNS", "OPTIONS", "OUTPUT", "PYTHON_NAMES", "Command", "Option", "Parsed",
-    "as_typed", "help_of", "in_options", "parsed",
-]  # fmt: skip
-
 
 def _text(typed: str) -> str:
     return typed

@@ -15,8 +15,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.page import Page, wrapped
 from bayescal.core.text import plain
 
-__all__ = ["main"]
-
 INTERRUPTED = 130
 # Options of the files that a page becomes.
 RENDERED = ("html", "word", "json", "plot")

@@ -27,8 +27,6 @@ from bayescal.core.page import wrapped
 from bayescal.core.progress import alone
 from bayescal.core.text import plain
 
-__all__ = ["STDOUT", "Progress", "Terminal", "as_command", "complain", "counting", "working"]
-
 # The name of a file of numbers that stands for stdout, where another program reads them.
 STDOUT = Path("-")
 # Seconds that a step may take before anything is said of it.

@@ -40,13 +40,7 @@ OF_CLASSES = (
 class CheckedCases(NamedTuple):
     """Valid cases, in the types that they came in.
 
-    Attributes
-    ----------
-    outcome : ndarray of shape (n,)
-        0 or 1; a share in between stands for that many weighted cases; NaN where it is missing.
-    score : ndarray of shape (n,)
-        In [0, 1], of any floating type.
-    weight : ndarray of shape (n,) or None
+    An outcome is 0 or 1, a share for that many weighted cases, or NaN where it is missing.
     """
 
     outcome: NDArray[Any]
@@ -71,14 +65,7 @@ def check_cases(
 ) -> CheckedCases:
     """Outcomes, scores and weights, each valid and all of one length, without a copy of any.
 
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight : array-like of shape (n,)
-        Without weights, None.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event.
-    part : bool
-        Whether more cases follow, so that all weights may be 0 here, and no case have the event.
+    In a `part` of the cases all weights may be 0, and no case need have the event.
     """
     check_given(y_prob)
     y_true, y_prob, sample_weight = aligned(
@@ -207,8 +194,7 @@ def read_outcomes(
     """Outcomes as their role says: 0, 1, shares in between, and NaN where one is missing.
 
     Whole numbers and booleans, all 0 or 1, keep their type. Labels of any type need `pos_label`,
-    the label that counts as the event against all others. It may be absent without a warning in a
-    part of the cases.
+    which may be absent without a warning in a `part` of the cases.
     """
     labels = as_vector(to_numpy(values, name, missing=True), name)
     if pos_label is not None:
@@ -241,10 +227,7 @@ def as_outcomes(
     shares: bool = False,
     missing: bool = False,
 ) -> Floats:
-    """Outcomes as a float64 vector of 0 and 1; see `read_outcomes`.
-
-    With `shares` also of numbers in between; with `missing` of NaN where one is not known.
-    """
+    """Outcomes as a float64 vector of 0 and 1, `shares` in between, and NaN where `missing`."""
     outcome = read_outcomes(values, name, pos_label=pos_label).astype(np.float64)
     cure = "Drop or impute it first, or make a CalibrationData, which uses the known ones."
     if not missing:
@@ -280,9 +263,8 @@ def as_outcome_batch(
 ) -> NDArray[Any]:
     """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
 
-    A vector (or one column) comes back as `as_outcomes` reads it, but for booleans and whole
-    numbers, which keep their type. So do more dimensions, since a thousand replicates as bytes
-    take an eighth of the room. A vector may have `shares` in between, if these are taken.
+    Booleans and whole numbers keep their type: a thousand replicates as bytes take an eighth of
+    the room. A vector may have `shares` in between.
     """
     array = to_numpy(values, name)
     if array.shape == (size,) and are_binary_integers(array):
@@ -316,7 +298,7 @@ def as_weights(
 ) -> Floats | None:
     """Case counts, at most 1e9 in all and the largest at least 1e-50, or None for one each.
 
-    In a part of the weights all may be smaller, or 0.
+    In a `part` of the weights all may be smaller, or 0.
     """
     if values is None:
         return None
@@ -378,13 +360,7 @@ def refuse_first(
     *,
     alone: bool = False,
 ) -> None:
-    """Refuse the first of the values that are wrong, if any is, and count the others.
-
-    Parameters
-    ----------
-    alone : bool
-        Whether others are not counted.
-    """
+    """Refuse the first of the values that are wrong, if any is, and count others unless `alone`."""
     if not wrong.any():
         return
     at = int(wrong.argmax())
@@ -396,13 +372,7 @@ def refuse_first(
 
 
 def to_numpy(values: Any, name: str, *, missing: bool = False) -> NDArray[Any]:
-    """An array of anything array-like; a masked value, or one missing in a series, is refused.
-
-    Parameters
-    ----------
-    missing : bool
-        Whether values may be missing: they are then NaN, None or the like.
-    """
+    """An array of anything array-like; values may be masked, NaN or None only if `missing`."""
     if type(values) is np.ndarray and values.ndim:
         return values
     values = as_plain(values, name, missing=missing)
@@ -430,10 +400,10 @@ def to_numpy(values: Any, name: str, *, missing: bool = False) -> NDArray[Any]:
 
 
 def _largest_bits(values: NDArray[Any]) -> Any:
-    """The bits of each number read as a whole number, and the largest of them.
+    """The largest of the bits of numbers, read as whole numbers.
 
     Those of negative numbers and NaN are larger than those of any number from 0 to 1, so that one
-    pass shows whether all are in range. They are larger for a score of -0 too, which is valid.
+    pass shows whether all are in range. So are those of -0, which is valid.
     """
     return np.maximum.reduce(values.view(BITS_OF[values.itemsize]))
 
@@ -519,21 +489,9 @@ class Labelled(NamedTuple):
 def aligned(*, across: Collection[str] = (), **arguments: Any) -> tuple[Any, ...]:
     """Arguments of the same cases without their labels, after these were compared.
 
-    An argument without labels (an array, a list, a series of polars) pairs with any other by
-    position. So does an argument with the default labels 0, 1, ..., n - 1, but only beside labels
-    that are not numbers. Any other two must have the same labels in the same order.
-
-    Parameters
-    ----------
-    across : collection of str
-        Names of arguments whose last axis runs over the cases, such as a matrix with a row for each
-        imputation, or a list of series.
-
-    Returns
-    -------
-    tuple
-        The arguments in their order. A series or array of numbers is a NumPy array; whatever else
-        has types or names that say more than its values comes back as it is.
+    An argument without labels pairs with any other by position; so does one with the default labels
+    0, 1, ..., n - 1, but only beside labels that are not numbers. Any other two must have the same
+    labels in the same order. Of those named in `across` the last axis runs over the cases.
     """
     if UNLABELLED.issuperset(map(type, arguments.values())):
         return tuple(arguments.values())
@@ -554,13 +512,7 @@ def common_labels(*arguments: Any) -> Index | None:
 
 
 def column_names(matrix: Any) -> list[Any] | None:
-    """Names of the columns of a frame or of an array of xarray; None where they are only numbered.
-
-    Returns
-    -------
-    list or None
-        None also of fewer than two columns.
-    """
+    """Names of two columns or more, of a frame or an array of xarray; None if they are numbers."""
     columns = getattr(matrix, "column_names", None)  # of pyarrow, whose columns are arrays
     if columns is None:
         columns = getattr(matrix, "columns", None)
@@ -573,18 +525,7 @@ def column_names(matrix: Any) -> list[Any] | None:
 
 
 def columns_in_order(matrix: Any, names: Any) -> Any:
-    """A matrix with its columns in the order of some names, if these are what they are called.
-
-    Parameters
-    ----------
-    matrix : object
-        A frame, an array of xarray, or anything without names of columns, which comes back.
-
-    Returns
-    -------
-    object
-        Of the same type. Columns with other names, or without, stay where they are.
-    """
+    """A matrix with its columns in the order of some names, if these are what they are called."""
     columns = column_names(matrix)
     wanted = None if names is None else list(names)
     if columns is None or wanted is None or columns == wanted:

@@ -34,17 +34,7 @@ UNIQUE = (
 
 
 def clusters_of(cases: Rows, row: Index, scale: float, *, sampling: bool) -> Clusters:
-    """The clusters of cases, on the scale of effective cases.
-
-    Parameters
-    ----------
-    row : ndarray of int of shape (cases,)
-        The row of a table that each is in, or any other of their places.
-    scale : float
-        Of the weights.
-    sampling : bool
-        Whether the weights are sampling weights, and no counts of cases.
-    """
+    """The clusters of cases, which are in some `row`, on the scale of effective cases."""
     stratum = strata_of(cases)
     check_several(stratum)
     assert cases.cluster is not None
@@ -89,12 +79,8 @@ def check_strata(cases: Rows) -> None:
 def read_clusters(roles: Roles, weight: Floats, *, complete: bool) -> dict[str, Keys]:
     """The keys of the cluster of each case, and of its stratum if there are any, by role.
 
-    Parameters
-    ----------
-    weight : ndarray of shape (n,)
-        Of the cases whose outcome is known; others may be of any cluster.
-    complete : bool
-        Whether these are all cases, so that there must be several clusters.
+    `weight` is 0 where an outcome is unknown: such cases may be of any cluster. Of all the cases,
+    if they are `complete`, there must be several clusters.
     """
     cluster, names = labels_of(roles.columns["cluster"], weight.size, "cluster")
     layer, layers = np.zeros(weight.size, np.intp), ["all"]
@@ -153,21 +139,11 @@ def _keys(names: Sequence[str]) -> Keys:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Cases and events of each cluster in each row of a table.
+    """Cases and events of each cluster in each row of a table; each pair occurs once.
 
     Clusters are numbered by what they contain, so that neither their names nor the order of the
-    cases matter.
-
-    Attributes
-    ----------
-    cluster, row : ndarray of shape (entries,)
-        Cluster and row of the table; each pair occurs once.
-    trials, hits : ndarray of shape (entries,)
-        Cases and events of that cluster in that row, on the scale of effective cases.
-    square_trials, square_hits : ndarray of shape (entries,)
-        Sums of the squared weights of these cases and events, on the squared scale.
-    stratum : ndarray of shape (clusters,)
-        Number of each cluster's stratum, from 0 without gaps.
+    cases matter. Trials and hits are on the scale of effective cases, sums of squared weights on
+    the squared scale; strata are numbered from 0 without gaps.
     """
 
     cluster: NDArray[np.intp]
@@ -186,15 +162,7 @@ class Clusters:
         counted: dict[str, Floats],
         stratum: NDArray[np.intp],
     ) -> Self:
-        """Sum cases, or entries, over clusters and rows, and number the clusters by content.
-
-        Parameters
-        ----------
-        cluster, row : ndarray of shape (n,)
-        counted : dict of ndarray of shape (n,)
-            By the names of `COUNTED`.
-        stratum : ndarray of shape (clusters,)
-        """
+        """Sum cases, or entries, over clusters and rows, and number the clusters by content."""
         rows = int(row.max()) + 1
         pairs, entry = np.unique(cluster * rows + row, return_inverse=True)
         sums = {name: add_up(entry, values) for name, values in counted.items()}
@@ -241,14 +209,7 @@ class Clusters:
         return add_up(self.cluster, values, self.size)
 
     def matrix(self, values: Floats, row: NDArray[np.intp], rows: int) -> sparse.csr_array:
-        """Values by entry as a matrix of shape (clusters, rows).
-
-        Parameters
-        ----------
-        values : ndarray of shape (entries,)
-        row : ndarray of shape (entries,)
-            Row of each entry, which may be one that merges several rows of the table.
-        """
+        """Values by entry as a matrix of shape (clusters, rows), rows by those of the entries."""
         from scipy import sparse
 
         return sparse.csr_array((values, (self.cluster, row)), shape=(self.size, rows))
@@ -256,14 +217,9 @@ class Clusters:
     def centred(self, values: Floats) -> Floats:
         """Sums of clusters, of shape (clusters, ...), as deviations from their stratum's mean.
 
-        They are scaled so that the sum of their squares is unbiased for the variance of the total
-        of independent clusters. With one stratum they are left alone: the scores of a fitted curve
-        sum to zero, or to what the prior balances.
-
-        References
-        ----------
-        Binder (1983), On the variances of asymptotically normal estimators from complex surveys,
-        International Statistical Review 51.
+        Scaled so that the sum of squares is unbiased for the variance of the total: Binder (1983),
+        Int. Stat. Review 51. With one stratum they are left alone: the scores of a fitted curve sum
+        to zero, or to what the prior balances.
         """
         clusters = np.bincount(self.stratum)
         if clusters.size == 1:

@@ -111,15 +111,8 @@ OF_DOORS = _paragraphs()
 class Given:
     """What a door was given of its cases: arrays, before they become a table.
 
-    Attributes
-    ----------
-    y_true, y_prob : array-like, or None
-    roles : dict of str to array-like
-        By role, with the weights.
-    words : dict of str to object
-        Of the table: weight_type, pos_label, horizon and mode.
-    columns : Columns, optional
-        Of which columns of a data frame they were.
+    Roles have the weights; `words` are of the table: weight_type, pos_label, horizon and mode.
+    `columns` says of which columns of a data frame they were.
     """
 
     y_true: Any
@@ -129,13 +122,7 @@ class Given:
     columns: Columns | None = None
 
     def refuse(self, taken: Collection[str], why: str) -> None:
-        """Refuse roles and words but those that a door takes.
-
-        Parameters
-        ----------
-        why : str
-            What follows the name of the role.
-        """
+        """Refuse roles and words but those that a door takes; `why` follows the name."""
         for name in (*self.roles, *self.words):
             if name not in taken:
                 raise InputError(f"{name} {why}")
@@ -184,28 +171,15 @@ class Given:
 def table_of(y_true: Any, y_prob: Any, roles: CaseRoles, **takes: Any) -> CalibrationData:
     """The cases of a door as one table: the first line of nearly every door.
 
-    Parameters
-    ----------
-    y_true, y_prob, roles
-        As the door was given them. `y_true` itself when it is a table that is complete.
-    times : bool
-        Whether the door takes times to an event.
-    classes : bool
-        Whether it takes a matrix of class probabilities.
-    check_sites : callable, optional
-        Called with the labels of sites, before any case is read.
+    `y_true` itself when it is a table that is complete. It is said whether the door takes `times`
+    to an event or `classes`, a matrix; `check_sites` is called with the labels of sites before any
+    case is read.
     """
     return given_of(y_true, y_prob, roles).table(**takes)
 
 
 def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob") -> Given:
-    """The cases of a door as arrays, those of a data frame by its columns.
-
-    Parameters
-    ----------
-    name : str
-        What the door calls `y_prob`.
-    """
+    """The cases of a door as arrays, those of a frame by its columns; `y_prob` is called `name`."""
     named: dict[str, Any] = {key: each for key, each in roles.items() if each is not None}
     if isinstance(y_true, CalibrationData):
         horizon = named.pop("horizon", None)
@@ -299,16 +273,9 @@ def door(
     """Make a function a door, which takes cases in any form and says what it takes.
 
     Its `**roles: Unpack[CaseRoles]` are shown one by one in its signature, and `%(cases)s` in its
-    docstring is what they mean. A keyword that it does not have is refused with the one that may be
-    meant.
-
-    Parameters
-    ----------
-    several : callable, optional
-        Makes one result of those of several horizons, and of the risks by them. Without it there is
-        one horizon.
-    refuses : collection of str
-        Keywords that several horizons do not go with.
+    docstring is what they mean; a keyword that it lacks is refused with the one that may be meant.
+    `several` makes one result of those of several horizons and of the risks by them, which go
+    without the keywords that it `refuses`; without it there is one horizon.
     """
     if function is None:
         return lambda each: _made(each, several, frozenset(refuses))

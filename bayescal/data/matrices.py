@@ -46,10 +46,7 @@ ROW_TOLERANCE = 1e-3
 
 
 def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
-    """Class probabilities of shape (n, k): one row a case, one column a class, two at least.
-
-    Every row sums to 1 within 1e-3; `name` is what the user calls them.
-    """
+    """Class probabilities of shape (n, k), k two at least; every row sums to 1 within 1e-3."""
     matrix = to_numpy(values, name)
     if matrix.ndim != 2 or matrix.shape[1] < 2:
         raise InputError(
@@ -93,8 +90,7 @@ def _refuse_logits(matrix: Floats, name: str) -> None:
 def as_class_matrix(values: Any, name: str, classes: Any = None) -> Floats:
     """Class probabilities of shape (n, k), the columns in the order of the classes.
 
-    Columns of a frame that are called as the classes are go by name; `classes` are the numbers
-    0, 1, ..., k - 1 by default.
+    Columns of a frame that are called as the classes are, by default 0, 1, ..., go by name.
     """
     if not is_matrix(values):
         return as_probability_matrix(values, name)
@@ -121,14 +117,7 @@ def order_told(
 
 
 class BinaryCases(NamedTuple):
-    """Cases of one event, or of one event a class.
-
-    Attributes
-    ----------
-    outcomes : ndarray of bool of shape (cases,)
-    scores : ndarray of shape (cases,)
-    weights : ndarray of shape (cases,) or None
-    """
+    """Cases of one event, or of one event a class."""
 
     outcomes: NDArray[np.bool_]
     scores: Floats
@@ -144,27 +133,9 @@ def binary_cases(
     roles: Roles,
     name: str = "y_proba",
 ) -> tuple[BinaryCases, Roles]:
-    """Reduce cases of k classes to binary ones; see `CalibrationData.from_multiclass`.
+    """Reduce cases of k classes to binary ones, n or class-wise n k, and their roles alike.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels of any type, one for each column of `y_proba`; see `_names_of`.
-    y_proba : array-like of shape (n, k)
-    mode : {"top-label", "class-wise"}
-    classes : sequence of length k or None
-    sample_weight : array-like of shape (n,) or None
-    roles : Roles
-        Of each case, for the top label; a class-wise table has the classes as its only subgroups.
-    name : str
-        What the user calls the matrix.
-
-    Returns
-    -------
-    cases : BinaryCases
-        `n` of them for the top label, else `n` for each class.
-    roles : Roles
-        Of each of them.
+    A class-wise table has the classes as its only subgroups, and takes no other roles.
     """
     check_choice(mode, MODES, "mode")
     named = column_names(y_proba)
@@ -205,10 +176,9 @@ def _are_among(labels: NDArray[Any], names: list[Any]) -> bool:
 
 
 def _names_of(labels: NDArray[Any], k: int, name: str) -> NDArray[Any]:
-    """The names of k columns without names.
+    """The names of k columns without names: 0, 1, ..., k - 1 if every label is one of these.
 
-    They are 0, 1, ..., k - 1 if every label is one of these numbers. Else they are the distinct
-    labels in ascending order, if these are numbers and as many as columns. Words are refused: in
+    Else the distinct labels in ascending order, if these are k numbers. Words are refused: in
     alphabetical order high comes before low, and nothing would show it.
     """
     numbers = np.arange(k)
@@ -263,21 +233,7 @@ SAME_CASES = 1e-9
 
 
 def as_imputations(imputation: Any, y_true: Any, outcomes: str = "y_true") -> Floats:
-    """Scores of the same cases, once for each imputation.
-
-    Parameters
-    ----------
-    imputation : array-like of shape (m, n)
-        A matrix, or a list of m vectors.
-    y_true : array-like of shape (n,)
-        Outcomes, of which only the number is used.
-    outcomes : str
-        What the user calls them.
-
-    Returns
-    -------
-    ndarray of shape (m, n)
-    """
+    """Scores of the same cases, once for each imputation, of shape (m, n)."""
     name, rows = "imputation", _rows(imputation, "imputation")
     m, cases = len(rows), as_vector(y_true, outcomes).size
     turned = f"Transpose it: one row an imputation, {name}.T." if m == cases else ""
@@ -310,21 +266,7 @@ def as_imputations(imputation: Any, y_true: Any, outcomes: str = "y_true") -> Fl
 
 
 def as_imputed_outcomes(y_true: Any, y_prob: Any, name: str = "y_prob") -> list[Any]:
-    """Outcomes of the same cases, once for each imputation.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (m, n)
-        A matrix, or a list of m vectors.
-    y_prob : array-like of shape (n,)
-        Scores, of which only the number is used.
-    name : str
-        What the user calls the scores.
-
-    Returns
-    -------
-    list of array-like of shape (n,)
-    """
+    """Outcomes of the same cases, once for each imputation."""
     rows, cases = _rows(y_true, "y_true"), as_vector(y_prob, name).size
     m, size = len(rows), np.size(rows[0])
     if size != cases:
@@ -385,17 +327,9 @@ FALLING = 1e-9
 
 
 class Risks(NamedTuple):
-    """Risks by several horizons, and the times to the event.
+    """Times to the event, risks by ascending horizons, and how they were read off whole curves.
 
-    Attributes
-    ----------
-    outcome : Survival
-    horizons : tuple of float
-        Ascending.
-    columns : tuple of array-like
-        Of each horizon; series with labels if a data frame was passed.
-    notes : tuple of str
-        How they were read off whole curves.
+    Columns are series with labels if a data frame was passed.
     """
 
     outcome: Survival
@@ -406,19 +340,7 @@ class Risks(NamedTuple):
 
 @dataclass(frozen=True)
 class PredictedCurves:
-    """Whole predicted curves: the cumulative hazard of each case along time.
-
-    Attributes
-    ----------
-    times : ndarray of shape (times,)
-        Ascending, from 0.
-    hazard : ndarray of shape (n, times)
-        Cumulative, -log(1 - risk); infinite where the risk is 1.
-    of_survival : bool
-        Whether probabilities of survival were passed.
-    index : pandas.Index
-        Labels of the cases.
-    """
+    """Whole predicted curves: the cumulative hazard, -log(1 - risk), of each case, from time 0."""
 
     times: Floats
     hazard: Floats
@@ -479,10 +401,7 @@ class PredictedCurves:
         return cls(times, hazard, of_survival, frame.index)
 
     def risk_by(self, horizon: float) -> Any:
-        """Risk of each case by a time, as a series with the labels of the cases.
-
-        Between two times the hazard is constant.
-        """
+        """Risk of each case by a time, with the cases' labels; constant hazard between times."""
         import pandas as pd
 
         times = self.times
@@ -529,16 +448,7 @@ def risk_at(predicted: Any, horizon: Any) -> Any:
 
 
 def risks_by(outcome: Any, predicted: Any, horizons: Any) -> Risks:
-    """Risks by several horizons.
-
-    Parameters
-    ----------
-    outcome : Survival
-    predicted : array-like of shape (n, horizons), or data frame
-        A column for each horizon, in their order; or whole curves, with columns named by times.
-    horizons : sequence of float
-        Ascending.
-    """
+    """Risks by several ascending horizons: a column for each, or whole curves, named by times."""
     if not isinstance(outcome, Survival):
         raise InputError(
             "horizon is a list of several, and y_true is no Survival: each needs the times. Pass "

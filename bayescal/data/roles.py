@@ -71,13 +71,7 @@ Cell: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Roles:
-    """Columns of roles as they were given.
-
-    Attributes
-    ----------
-    columns : dict of str to array-like of shape (n,)
-        By role; `subgroup` has several, by name.
-    """
+    """Columns of roles as they were given, by role; `subgroup` has several, by name."""
 
     columns: dict[str, Any] = field(default_factory=dict)
 
@@ -130,15 +124,9 @@ def are_columns(labels: Any) -> bool:
 
 @dataclass(frozen=True)
 class Structure:
-    """The roles by whose levels a table has its groups.
+    """The roles by whose levels a table has its groups, and the order of the periods.
 
-    Attributes
-    ----------
-    levels : dict of str to tuple of str
-        The levels of each role, in order: of time for periods; of a categorical column its own;
-        else as people count.
-    periods : Periods, optional
-        The order of the levels of `period`, and the time between them.
+    Levels are in order: of time for periods; of a categorical column its own; else as people count.
     """
 
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -241,16 +229,7 @@ def check_levels(role: str, number: int) -> None:
 
 
 class Groups(NamedTuple):
-    """The groups of some cases.
-
-    Attributes
-    ----------
-    structure : Structure
-    cells : tuple of tuple of str
-        The levels of each group, in the order of their names.
-    code : ndarray of int of shape (n,)
-        The group of each case.
-    """
+    """The groups of some cases: the levels of each, in order of their names; and the cases'."""
 
     structure: Structure
     cells: tuple[Cell, ...]
@@ -304,17 +283,7 @@ def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 
 
 def labels_of(values: Any, size: int | None, name: str) -> tuple[NDArray[np.intp], list[str]]:
-    """The number of each case's label, and the text of each number.
-
-    Parameters
-    ----------
-    values : array-like of shape (size,), or Encoded
-        Labels of any type; those of one text are one.
-    size : int or None
-        Number of cases; None to take that of the labels.
-    name : str
-        What the user calls the labels.
-    """
+    """The number of each case's label, and the text of each number: labels of one text are one."""
     if isinstance(values, Encoded):
         present, row = numbered(values.row)
         labels = values.labels[present].tolist()
@@ -472,14 +441,9 @@ EPOCH = datetime.date(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Periods:
-    """Labels of periods with their positions in time.
+    """Labels of periods with their positions in time, ascending.
 
-    Attributes
-    ----------
-    kind : {"numbers", "months", "days", "categories"}
-        Unit of the positions.
-    position : dict of str to float
-        Of each label, ascending.
+    `kind` is the unit of the positions: numbers, months, days or categories.
     """
 
     kind: str
@@ -561,27 +525,9 @@ def _check_few(periods: int, name: str) -> None:
 
 
 def read_periods(values: Any, name: str = "period") -> tuple[NDArray[np.intp], list[str], Periods]:
-    """The period of each case, and the order of the periods.
+    """The period of each case, as an index of its label; the labels; and the order of the periods.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Numbers, dates, texts of dates or whole numbers, or an ordered pandas Categorical. Numbers
-        such as 202403, 20240331 and 2024.03 are months and days, if all of them can be.
-    name : str
-        What the user calls them.
-
-    Returns
-    -------
-    row : ndarray of int of shape (n,)
-        Index of each case's label.
-
-    Examples
-    --------
-    >>> from bayescal.data.roles import read_periods
-    >>> row, labels, periods = read_periods(["2024-03", "2024-01", "2024-03"])
-    >>> periods.labels, periods.elapsed
-    (('2024-01', '2024-03'), array([1.]))
+    Numbers such as 202403, 20240331 and 2024.03 are months and days, if all of them can be.
     """
     kind = getattr(values, "dtype", None)
     if getattr(kind, "ordered", None):

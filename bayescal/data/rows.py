@@ -56,25 +56,10 @@ Order: TypeAlias = Index | slice
 class Rows(NamedTuple):
     """Cases that are alike, and how many: what a table holds, and whatever is asked of it.
 
-    A row is of one cell and one score. Where more is known of its cases there is a row for each
-    combination: of a cluster, and of when cases came, when they went, and why. Times are steps of a
-    fixed grid. Clusters and strata are keys made of their labels, the same in every table.
-
-    Attributes
-    ----------
-    score, trials, hits : ndarray of shape (rows,)
-    cell : ndarray of int of shape (rows,)
-        The combination of levels that each row is of.
-    grid : ndarray of int of shape (rows,)
-        Part of the grid; -1 while the score is exact.
-    position : ndarray of shape (rows,)
-        On the grid, sum over the cases of the position in the part, in 2**-20 of its width.
-    squares, square_hits : ndarray of shape (rows,), optional
-        Sums of the squared weights of the cases, and of the events; those of the weights where
-        every case counts once.
-    cluster, stratum : ndarray of shape (rows,), optional
-    entry, exit, kind : ndarray of int of shape (rows,), optional
-        As in `bayescal.data.times.FollowUp`.
+    A row is of one cell and one score; where more is known of its cases, of each combination of a
+    cluster, and of when cases came, when they went, and why. `grid` is -1 while the score is exact,
+    else its part; `position` sums positions in the part, in 2**-20 of its width. Without `squares`
+    every case counts once. Clusters and strata are keys made of labels, the same in every table.
     """
 
     score: Floats
@@ -141,15 +126,7 @@ def _with(rows: Rows, columns: dict[str, Any]) -> Rows:
 
 
 def numbered(key: NDArray[Any]) -> tuple[NDArray[Any], Index]:
-    """The distinct keys, ascending, and the number of each value's key: the one way to number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.data.rows import numbered
-    >>> numbered(np.array([7, 2, 7]))
-    (array([2, 7]), array([1, 0, 1]))
-    """
+    """The distinct keys, ascending, and the number of each value's key: the one way to number."""
     if key.dtype.kind not in "iu" or not key.size or key.min() < 0:
         return np.unique(key, return_inverse=True)
     if key.max() > MOST_KEYS_A_VALUE * key.size:
@@ -161,10 +138,9 @@ def numbered(key: NDArray[Any]) -> tuple[NDArray[Any], Index]:
 
 
 def add_up(row: NDArray[Any], values: NDArray[Any], size: int = 0) -> Floats:
-    """Sum of the values that fall in each row; `size` is the number of rows.
+    """Sum of the values that fall in each of `size` rows; without it of as many as occur.
 
-    Without it there are as many as occur. Of many values `numpy.add.at` gives the same sums as
-    `numpy.bincount` in two thirds of the time.
+    Of many values `numpy.add.at` gives the sums of `numpy.bincount` in two thirds of the time.
     """
     if not size or row.size < MANY_VALUES:
         return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
@@ -174,22 +150,11 @@ def add_up(row: NDArray[Any], values: NDArray[Any], size: int = 0) -> Floats:
 
 
 def summed(rows: Rows, alike: Sequence[str] = TOLD) -> tuple[Rows, Index]:
-    """Rows of which each cell has every score once, exact or on the grid.
+    """Rows of which each cell has every score once, exact or on the grid; and the row of each.
 
-    Sums of counts and of their positions are whole numbers below 2**53, so that no order of the
-    rows changes them; sums of other weights depend on it in their last bits.
-
-    Parameters
-    ----------
-    alike : sequence of str
-        Columns beside the score in which the cases of a row are alike; others are forgotten.
-
-    Returns
-    -------
-    rows : Rows
-        By cell, score, and these columns.
-    at : ndarray of int
-        The row there of each row given.
+    Rows stay apart by the columns `alike`; others are forgotten. Sums of counts and of positions
+    are whole numbers below 2**53, so that no order of the rows changes them; sums of other weights
+    depend on it in their last bits.
     """
     cells = int(rows.cell.max(initial=0)) + 1
     on_grid = np.zeros(cells, bool)
@@ -225,15 +190,7 @@ def summed(rows: Rows, alike: Sequence[str] = TOLD) -> tuple[Rows, Index]:
 
 
 def numbered_by(key: Index, size: int, more: dict[str, NDArray[Any]]) -> tuple[Index, Index]:
-    """Number what is alike in a key below `size` and in more columns, in order of all of them.
-
-    Returns
-    -------
-    first : ndarray of int
-        Where one of each is.
-    at : ndarray of int
-        The number of each.
-    """
+    """Where one of each thing alike is, and the number of each, by a key below `size` and more."""
     for column in more.values():
         values, code = numbered(column)
         if size * values.size > LARGEST_KEY:
@@ -300,8 +257,7 @@ def row_of(rows: Rows, score: Floats) -> Index:
 def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
     """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
 
-    Exact scores reach a threshold or do not. In the part of the grid that holds t the cases are
-    taken as evenly spread over it.
+    In the part of the grid that holds t the cases are taken as evenly spread over it.
     """
     shared = (rows.score[:, None] >= least_treated(thresholds)).astype(np.float64)
     wide = (rows.grid > 0) & (rows.grid < GRID - 1)
@@ -313,15 +269,7 @@ def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
 class Levels(NamedTuple):
     """The distinct scores of some cases, ascending.
 
-    Attributes
-    ----------
-    score : ndarray of shape (levels,)
-    order : ndarray of int of shape (n,), or slice
-        Cases by ascending score; all of them in their own order if that is ascending.
-    start : ndarray of int of shape (levels,)
-        Where each distinct score begins in that order.
-    size : int
-        Number of cases.
+    `order` sorts the cases by score; `start` is where each distinct score begins in it.
     """
 
     score: Floats
@@ -372,18 +320,8 @@ def ascending(score: Floats) -> tuple[Order, Floats]:
 class Table(NamedTuple):
     """Distinct scores of the cases that count, and how many cases have each.
 
-    Attributes
-    ----------
-    order : ndarray of int of shape (cases,), or slice
-        The cases that count, sorted by score.
-    weight : ndarray of shape (cases,) or None
-        Weight of each of them; None when all count once.
-    starts : ndarray of int of shape (rows,) or None
-        Where each distinct score begins among them; None when no two are equal.
-    score, trials : ndarray of shape (rows,)
-        Not to be written to.
-    total : float
-        Sum of the trials.
+    `order` has the cases that count, by score; `weight` is None when all count once, and `starts`
+    when no two scores are equal. Trials are not to be written to.
     """
 
     order: Order
@@ -405,14 +343,7 @@ class Table(NamedTuple):
 
 
 def tabulate(scores: Floats, weights: Floats | None) -> Table:
-    """Collapse equal scores, exactly, for outcomes that come later.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-    weights : ndarray of shape (n,) or None
-        Numbers of cases.
-    """
+    """Collapse equal scores, exactly, for outcomes that come later."""
     if weights is not None and not weights.all():
         counted = np.flatnonzero(weights)
         table = tabulate(scores[counted], weights[counted])
@@ -436,19 +367,11 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
 
 
 class Edges(NamedTuple):
-    """How scores of exactly 0 and 1 are read when a curve is fitted.
+    """How scores of exactly 0 and 1 are read when a curve is fitted: as `low` and `high`.
 
-    Attributes
-    ----------
-    low, high : float
-        The probabilities that stand in for 0 and for 1.
-    moved : float
-        How many cases have a score that is read as another.
-    assumed : bool
-        True when every score is 0 or 1, so nothing in the data says how they were rounded.
-    given : bool
-        True when the user set them. They are then the lowest and the highest score that is read:
-        scores beyond them are moved there too, so that a score of 1 stays the highest.
+    `moved` cases have a score that is read as another; `assumed` where every score is 0 or 1, so
+    that nothing says how they were rounded. Edges that the user has `given` are the lowest and the
+    highest score that is read, so that a score of 1 stays the highest.
     """
 
     low: float
@@ -476,18 +399,9 @@ class Edges(NamedTuple):
 
 
 def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
-    """Edges a quarter of the way from 0 and 1 to the nearest other score, or at `edge`.
+    """Edges a quarter of the way from 0 and 1 to the nearest other score, or at `edge` for all.
 
-    At `edge` they hold for all scores; see `Edges`.
-
-    Parameters
-    ----------
-    score, trials : ndarray of shape (rows,)
-
-    Returns
-    -------
-    Edges
-        Never nearer to 0 and 1 than 1e-12.
+    They are never nearer to 0 and 1 than 1e-12.
     """
     inner = score[(score > 0) & (score < 1)]
     if edge is None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checksum import checksum
 from bayescal.core.errors import InputError, check_type
 from bayescal.core.files import as_path, existing_file, replacing
 from bayescal.core.text import exact, shortened
@@ -27,10 +26,12 @@ if TYPE_CHECKING:
 
 FORMAT = "bayescal table"
 # Of what is written; a file of another version is refused, since roles are stored otherwise.
-VERSION = 3
+VERSION = 4
 COUNT_ROUNDING = 1e-9
 # Of a number that depends on sums of weights, whose last bits differ with the order of cases.
 KEPT_BITS = 20
+# The attribute of what is stored that says whether it is what was written.
+CHECKSUM = "checksum"
 # What the variables of cases without an outcome begin with.
 UNKNOWN = "unknown_"
 # What those begin with that are of cases of which more is known than their row.
@@ -173,55 +174,76 @@ def _check_columns(columns: dict[str, NDArray[Any]]) -> None:
 
 
 def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:
-    """Write a table's dataset to a NetCDF file, all at once.
+    """Write a table's dataset to a NetCDF file; attributes of one's own may be added."""
+    import xarray as xr
 
-    An interruption leaves a former file as it was.
-
-    Parameters
-    ----------
-    dataset : xarray.Dataset
-        From `to_dataset`; attributes of one's own may be added.
-    """
-    marks = {"format": FORMAT, "format_version": VERSION, "checksum": checksum(dataset)}
-    with replacing(as_path(path)) as file:
-        dataset.assign_attrs(marks).to_netcdf(file, engine="h5netcdf")
+    marks = {"format": FORMAT, "format_version": VERSION}
+    write_tree(xr.DataTree(dataset.assign_attrs(marks)), path)
 
 
 def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
-    """The dataset that `write_dataset` wrote.
-
-    Returns
-    -------
-    xarray.Dataset
-        In memory, with the attributes as they were given.
-    """
-    import xarray as xr
-
-    file = existing_file(path)
+    """The dataset that `write_dataset` wrote, in memory, with the attributes as they were given."""
     try:
-        dataset = xr.load_dataset(file, engine="h5netcdf")
-    except Exception as error:  # damage inside a file can be any error of the layers below
-        raise InputError(
-            f"path {file} cannot be read: it is no NetCDF file, or is cut off or damaged "
-            f"({shortened(error, 200)}). "
-            "Take a copy of it from before."
-        ) from error
-    attributes = dataset.attrs
-    if attributes.pop("format", None) != FORMAT:
+        dataset = read_tree(path).to_dataset()
+    except InputError as error:
+        raise InputError(f"path {path} cannot be read: {error}") from error
+    if dataset.attrs.pop("format", None) != FORMAT:
         raise InputError(f"path {path} holds no table: write one with to_netcdf().")
-    version = int(attributes.pop("format_version", 0))
+    version = int(dataset.attrs.pop("format_version", 0))
     if version != VERSION:
         cure = "Update bayescal." if version > VERSION else "Make it again from the cases."
         raise InputError(
             f"{path} is a table of format {version}, and this version of bayescal reads format "
             f"{VERSION}. {cure}"
         )
-    if attributes.pop("checksum", None) != checksum(dataset):
-        raise InputError(
-            f"{path} is damaged: its numbers are not those that were written. "
-            "Take a copy of it from before."
-        )
     return dataset
+
+
+def write_tree(tree: xr.DataTree, path: str | PathLike[str]) -> None:
+    """Write a tree to a NetCDF file, with its checksum: a former file is whole until then."""
+    marked = tree.copy()
+    marked.attrs[CHECKSUM] = _checksum(tree)
+    with replacing(as_path(path)) as file:
+        marked.to_netcdf(file, engine="h5netcdf")
+
+
+def read_tree(path: str | PathLike[str]) -> xr.DataTree:
+    """The tree in a NetCDF file; one without a checksum was written by other means."""
+    import xarray as xr
+
+    file = existing_file(path)
+    try:
+        tree = xr.load_datatree(file, engine="h5netcdf")
+    except Exception as error:  # damage inside a file can be any error of the layers below
+        raise InputError(
+            f"it is no NetCDF file, or is cut off or damaged ({shortened(error, 200)}). Take a "
+            "copy of it from before."
+        ) from error
+    written = tree.attrs.pop(CHECKSUM, None)
+    if written is not None and written != _checksum(tree):
+        raise InputError(
+            "its numbers are not those that were written: it was edited or damaged. Take a copy of "
+            "it from before, or make it again from the data."
+        )
+    return tree
+
+
+def _checksum(tree: xr.DataTree) -> str:
+    """SHA-256 of all groups with their coordinates and attributes."""
+    digest = hashlib.sha256()
+    for node in tree.subtree:
+        dataset = node.to_dataset(inherit=False).reset_coords()
+        told = sorted((str(name), str(value)) for name, value in dataset.attrs.items())
+        digest.update(f"{node.path} {told}".encode("utf-8", "surrogatepass"))
+        for name in sorted(map(str, dataset.data_vars)):
+            values = dataset[name].to_numpy()
+            digest.update(f"{name} {values.shape}".encode())
+            if values.dtype.kind in "OUT":
+                texts = "\0".join(map(str, values.tolist()))
+                digest.update(texts.encode("utf-8", "surrogatepass"))
+            else:
+                digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+    return digest.hexdigest()
 
 
 def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> Structure:
@@ -246,25 +268,9 @@ def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> St
 def fingerprint(data: Any) -> str:
     """SHA-256 of a table, in hexadecimal: equal for equal cases in any order.
 
-    Parameters
-    ----------
-    data : CalibrationData
-
-    Returns
-    -------
-    str
-        Of the scores, then the cases, then the events at each, as little-endian doubles (rounded
-        to 20 bits where weights are not whole), and of the group of each row, in UTF-8 with a zero
-        byte after each. Of times to an event, also of
-        the horizon, and for each row and follow-up of when cases came and went, by which kind of
-        exit, and their number.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.data.stored import fingerprint
-    >>> fingerprint(bc.CalibrationData([0, 1], [0.2, 0.7]))[:12]
-    '34343b665f90'
+    Of scores, cases and events as little-endian doubles, rounded to 20 bits where weights are not
+    whole; of the group of each row, in UTF-8 with a zero byte after each; of times to an event also
+    of the horizon and of each entry of the follow-up, with its number of cases.
     """
     digest = hashlib.sha256()
     columns = np.stack([data.score, data.trials, data.hits])

@@ -264,19 +264,9 @@ class Survival(Exits):
 class FollowUp(Exits):
     """Cases by row of a table, and by when they came, when they went, and by which kind of exit.
 
-    Times are steps of a fixed grid, so that tables can be added. An event lies within the step that
-    ends at its exit; a case that left did so at its exit, and was followed to the horizon where
-    that is the last step.
-
-    Attributes
-    ----------
-    horizon : float
-    row, entry, exit : ndarray of int of shape (entries,)
-        The last two from 0 to `TIME_STEPS`.
-    kind : ndarray of int8 of shape (entries,)
-        By the horizon: `LEFT`, `OWN_EVENT` or `OTHER_EVENT` (a competing event).
-    weight : ndarray of shape (entries,)
-        Sum of the weights of these cases.
+    Times are steps of a fixed grid, 0 to `TIME_STEPS`, so that tables can be added. An event lies
+    within the step that ends at its exit; a case that left did so at its exit, and was followed to
+    the horizon where that is the last step. `weight` sums the weights of the cases of an entry.
     """
 
     horizon: float
@@ -351,13 +341,7 @@ class FollowUp(Exits):
             )
 
     def warn_of_survival(self, rows: int) -> None:
-        """Warn if scores look like probabilities of survival: far fewer events where they are high.
-
-        Parameters
-        ----------
-        rows : int
-            Of the table, in ascending order of score.
-        """
+        """Warn if scores look like probabilities of survival: fewer events where they are high."""
         free = ~self.event & ~self.left_early
         event, other = (
             np.bincount(self.row[some], self.weight[some], rows) for some in (self.event, free)
@@ -403,14 +387,7 @@ class FollowUp(Exits):
         return bool(self.entry.any())
 
     def at_risk(self, times: Floats, of: NDArray[np.bool_] | None = None) -> Floats:
-        """Cases under observation, without any event, just before each time of [0, horizon].
-
-        Parameters
-        ----------
-        times : ndarray of shape (times,)
-        of : ndarray of bool of shape (entries,), optional
-            Which entries to count; by default all.
-        """
+        """Cases `of` some entries under observation, without any event, just before each time."""
         step = np.asarray(times, np.float64) / self.horizon * TIME_STEPS
         inside = (self.entry < step[:, None]) & (self.exit >= step[:, None] - STEP_ROUNDING)
         inside |= (step[:, None] <= 0) & (self.entry == 0)
@@ -476,13 +453,7 @@ def refuse_horizon(horizon: Any) -> None:
 
 
 def check_codes(codes: Collection[int]) -> None:
-    """Refuse codes of which it is not clear whether two causes are meant, or none.
-
-    Parameters
-    ----------
-    codes : collection of int
-        All that occur, if nobody named the code of the event.
-    """
+    """Refuse codes, none named, of which it is not clear whether two causes are meant, or none."""
     if {1, 2} <= set(codes) and 0 not in codes:
         raise CaseError(
             "event",
@@ -543,18 +514,9 @@ AS_EVENT, AS_LEFT = "1", "0"
 
 
 class Ends(NamedTuple):
-    """A column of what ended each time.
+    """A column of what ended each time: 0 the case left, else a number for each kind of event.
 
-    Attributes
-    ----------
-    column : str
-        Its name.
-    codes : ndarray of shape (n,)
-        0 the case left; else a number for each kind of event.
-    cause : int or None
-        The code of the event; None where none was named, so that it is 1.
-    event, left : str
-        What the file has for them.
+    `cause` is the code of the event, where one was named; `event` and `left` what the file has.
     """
 
     column: str
@@ -623,13 +585,7 @@ class Ends(NamedTuple):
         return cls(column, np.array([code[text] for text in texts])[row], 1, event, left)
 
     def in_words(self, outcome: Survival, *, is_told: bool, door: Door = PYTHON) -> str:
-        """What the codes mean.
-
-        Parameters
-        ----------
-        is_told : bool
-            Whether it was named which is the event.
-        """
+        """What the codes mean, and how to say which is the event, unless that was told."""
         cure = f" If the event has another code, name it with {door.option('cause')}."
         return (
             f"{shortened(self.column)} says what ended each time: {shortened(self.event)} is the "

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc, erf, ndtr
+from scipy.special import chdtrc, erf, ndtr, ndtri
 
 from bayescal.core.arrays import Floats, RandomState, power_mean, random_generator
 from bayescal.core.errors import InputError, as_count, as_flag, as_level, as_order, check_choice
@@ -18,16 +18,17 @@ from bayescal.estimators import registry
 from bayescal.estimators.bins import (
     BINS_SAME,
     Bins,
+    Cells,
     as_bins,
     as_cut,
     bins_of,
     bins_or_cells,
+    cells_of,
+    jeffreys,
     read_with_cells,
     width_index,
 )
-from bayescal.estimators.proportions import jeffreys
-from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested
-from bayescal.estimators.resamples import Cells, cells_of
+from bayescal.estimators.registry import Cases, Core, OutcomesLike, Statistic, Tested
 
 
 def ece_core(scores: Floats, weights: Floats | None, *, p: float, **cut: Any) -> Statistic:
@@ -378,6 +379,61 @@ def _debiased_absolute(gap: Floats, variance: Floats, cases: Floats) -> Floats:
     z = gap / np.where(sd > 0, sd, 1)
     folded = sd * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + gap * erf(z / math.sqrt(2))
     return np.asarray(2 * gap - np.where(sd > 0, folded, gap))
+
+
+def debiased_interval(
+    cases: Cases,
+    *,
+    ci_prob: float,
+    n_bins: int = 15,
+    binning: str = "mass",
+    p: int = 2,
+    ties: str = "together",
+    signed: bool = False,
+) -> tuple[float, float]:
+    """Interval of the debiased square error (Sun et al. 2024), rooted unless `signed`.
+
+    With U = outcome - score, m_b and q_b the means of U and U^2 in bin b, and T the debiased
+    square error, n var(T) is sum_b w_b (4 m_b^2 q_b - 3 m_b^4) - (sum_b w_b m_b^2)^2 where the
+    model is not calibrated. Where it is, var(T) is
+    2 / n^2 sum_b sum_{j != k in b} v_j v_k / (n_b - 1)^2, with v = score (1 - score).
+    """
+    if p != 2:
+        raise InputError("debiased_ece has an analytic interval for p=2 only.")
+    options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+    outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
+    bins = bins_of(scores, weights, **options)
+    statistic = debiased_core(scores, weights, p=2, signed=True, **options)
+    square = float(statistic(cases.outcomes)[0])
+    sd = _sd(bins, outcomes - scores)
+    one_sided, two_sided = ndtri(ci_prob) * sd, ndtri((1 + ci_prob) / 2) * sd
+    floored = max(square, 0)
+    lower = float(np.median([floored - two_sided, floored / 2, floored - one_sided]))
+    if square < ndtri(ci_prob) * _sd_if_calibrated(bins, scores):
+        lower = 0
+    ends = max(lower, 0), floored + two_sided
+    return ends if signed else (math.sqrt(ends[0]), math.sqrt(ends[1]))
+
+
+def _sd(bins: Bins, residual: Floats) -> float:
+    """Standard error of the square where the model is not calibrated."""
+    n, gap = bins.mass.sum(), _mean(bins, residual)
+    share = bins.mass / n
+    apart = share @ (4 * gap**2 * _mean(bins, residual**2) - 3 * gap**4) - (share @ gap**2) ** 2
+    return math.sqrt(max(apart, 0) / n)
+
+
+def _sd_if_calibrated(bins: Bins, scores: Floats) -> float:
+    """Standard error of the square, given the scores, where the model is calibrated."""
+    cases, chance = np.maximum(bins.mass, 2), scores * (1 - scores)
+    pairs = (cases * _mean(bins, chance)) ** 2 - cases * _mean(bins, chance**2)
+    return math.sqrt(2 * max((pairs / (cases - 1) ** 2).sum(), 0)) / float(bins.mass.sum())
+
+
+def _mean(bins: Bins, values: Floats) -> Floats:
+    """Mean over each bin of several cases, 0 in others."""
+    several = bins.mass >= 2 - BINS_SAME
+    return np.asarray(several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1))
 
 
 LARGEST_SIZE = 1e15

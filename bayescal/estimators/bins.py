@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import betaincinv
 
 from bayescal.core.arrays import BLOCK, Floats, blocks
 from bayescal.core.errors import InputError, as_count, check_choice
@@ -353,3 +354,60 @@ def bins_or_cells(
     if cells is None:
         return bins_of(scores, weights, **cut)
     return bins_of_labels(scores, weights, cells)
+
+
+def jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Floats]:
+    """Jeffreys interval of a binomial proportion.
+
+    Parameters
+    ----------
+    trials, hits : ndarray of shape (bins,)
+        Cases and events.
+
+    Returns
+    -------
+    lower, upper : ndarray of shape (bins,)
+        0, or 1, where no case, or every case, had the event; so 0 to 1 where there is no case.
+
+    References
+    ----------
+    Brown, Cai & DasGupta (2001), Interval estimation for a binomial proportion, Statistical
+    Science 16, section 4.3.
+    """
+    tail = (1 - ci_prob) / 2
+    a, b = hits + 0.5, trials - hits + 0.5
+    lower = np.where(hits > 0, betaincinv(a, b, tail), 0.0)
+    upper = np.where(hits < trials, betaincinv(a, b, 1 - tail), 1.0)
+    return lower, upper
+
+
+class Cells(NamedTuple):
+    """Distinct pairs of score and outcome, in ascending order.
+
+    Attributes
+    ----------
+    scores, outcomes, counts : ndarray of shape (cells,)
+    size : int
+        Number of cases, rounded.
+    integral : bool
+        Whether every count is an integer.
+    """
+
+    scores: Floats
+    outcomes: Floats
+    counts: Floats
+    size: int
+    integral: bool
+
+
+def cells_of(outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> Cells:
+    """Collapse cases to cells; weights are numbers of cases."""
+    weight = np.ones(scores.size) if weights is None else weights
+    order = np.lexsort((outcomes, scores))
+    order = order[weight[order] > 0]
+    scores, outcomes = scores[order], outcomes[order]
+    new = (scores[1:] != scores[:-1]) | (outcomes[1:] != outcomes[:-1])
+    first = np.flatnonzero(np.concatenate([[True], new]))
+    counts = np.add.reduceat(weight[order], first)
+    size = round(float(weight.sum()))
+    return Cells(scores[first], outcomes[first], counts, size, are_counts(weight))

@@ -15,10 +15,10 @@ from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.core.text import documented
 from bayescal.data.cases import as_scores
 from bayescal.estimators import registry
+from bayescal.estimators.bins import cells_of
 from bayescal.estimators.distance import Metric, as_metric, positions
 from bayescal.estimators.registry import OutcomesLike, Statistic
-from bayescal.estimators.resamples import cells_of, draw
-from bayescal.estimators.uncertainty import Interval, estimator_interval
+from bayescal.estimators.uncertainty import Interval, draw, estimator_interval
 
 # Cells of the grid on which masses are gathered, to the smallest bandwidth.
 COSINES_CELLS = 16

@@ -22,79 +22,103 @@ from bayescal.data.clusters import Clusters
 from bayescal.data.rows import levels_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import are_counts
-from bayescal.estimators import clinical, resamples
-from bayescal.estimators.binned import debiased_core
-from bayescal.estimators.bins import BINS_SAME, Bins, bins_of
+from bayescal.estimators import binned, clinical
+from bayescal.estimators.bins import Cells, cells_of
 from bayescal.estimators.registry import ESTIMATORS, Cases, Estimator, OutcomesLike, Statistic, read
-from bayescal.estimators.resamples import Cells
-
-
-def _l2_interval(
-    cases: Cases,
-    *,
-    ci_prob: float,
-    n_bins: int = 15,
-    binning: str = "mass",
-    p: int = 2,
-    ties: str = "together",
-    signed: bool = False,
-) -> tuple[float, float]:
-    """Interval of the debiased square error (Sun et al. 2024), rooted unless `signed`.
-
-    With U = outcome - score, m_b and q_b the means of U and U^2 in bin b, and T the debiased
-    square error, n var(T) is sum_b w_b (4 m_b^2 q_b - 3 m_b^4) - (sum_b w_b m_b^2)^2 where the
-    model is not calibrated. Where it is, var(T) is
-    2 / n^2 sum_b sum_{j != k in b} v_j v_k / (n_b - 1)^2, with v = score (1 - score).
-    """
-    if p != 2:
-        raise InputError("debiased_ece has an analytic interval for p=2 only.")
-    options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
-    outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
-    bins = bins_of(scores, weights, **options)
-    statistic = debiased_core(scores, weights, p=2, signed=True, **options)
-    square = float(statistic(cases.outcomes)[0])
-    sd = _sd(bins, outcomes - scores)
-    one_sided, two_sided = ndtri(ci_prob) * sd, ndtri((1 + ci_prob) / 2) * sd
-    floored = max(square, 0)
-    lower = float(np.median([floored - two_sided, floored / 2, floored - one_sided]))
-    if square < ndtri(ci_prob) * _sd_if_calibrated(bins, scores):
-        lower = 0
-    ends = max(lower, 0), floored + two_sided
-    return ends if signed else (math.sqrt(ends[0]), math.sqrt(ends[1]))
-
-
-def _sd(bins: Bins, residual: Floats) -> float:
-    """Standard error of the square where the model is not calibrated."""
-    n, gap = bins.mass.sum(), _mean(bins, residual)
-    share = bins.mass / n
-    apart = share @ (4 * gap**2 * _mean(bins, residual**2) - 3 * gap**4) - (share @ gap**2) ** 2
-    return math.sqrt(max(apart, 0) / n)
-
-
-def _sd_if_calibrated(bins: Bins, scores: Floats) -> float:
-    """Standard error of the square, given the scores, where the model is calibrated."""
-    cases, chance = np.maximum(bins.mass, 2), scores * (1 - scores)
-    pairs = (cases * _mean(bins, chance)) ** 2 - cases * _mean(bins, chance**2)
-    return math.sqrt(2 * max((pairs / (cases - 1) ** 2).sum(), 0)) / float(bins.mass.sum())
-
-
-def _mean(bins: Bins, values: Floats) -> Floats:
-    """Mean over each bin of several cases, 0 in others."""
-    several = bins.mass >= 2 - BINS_SAME
-    return np.asarray(several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1))
-
 
 # By name of the estimator: `(cases, ci_prob=, **options) -> (lower, upper)`.
 ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
     "calibration_in_the_large": clinical.calibration_in_the_large_interval,
     "calibration_intercept": clinical.calibration_intercept_interval,
     "calibration_slope": clinical.calibration_slope_interval,
-    "debiased_ece": _l2_interval,
+    "debiased_ece": binned.debiased_interval,
     "observed_expected": clinical.observed_expected_interval,
 }
 
 
 ROUNDING = 1e-12
+
+
+RESAMPLES_BLOCK = 1 << 18
+CASES_PER_CELL = 8
+
+
+def _sizes(replicates: int, width: int) -> Iterator[int]:
+    """How many replicates of this width to take at a time, so that memory stays bounded."""
+    return (part.stop - part.start for part in blocks(replicates, width, RESAMPLES_BLOCK))
+
+
+def draw(cells: Cells, replicates: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Bootstrap resamples, as blocks of cases per cell of shape (some, cells)."""
+    number = cells.counts.size
+    if not cells.integral or cells.size > CASES_PER_CELL * number:
+        chances = cells.counts / cells.counts.sum()
+        for some in _sizes(replicates, number):
+            yield rng.multinomial(cells.size, chances, size=some).astype(np.float64)
+        return
+    cell = np.repeat(np.arange(number), cells.counts.astype(np.intp))
+    for some in _sizes(replicates, cells.size):
+        drawn = cell[rng.integers(cells.size, size=(some, cells.size))]
+        drawn += number * np.arange(some)[:, None]
+        counted = np.bincount(drawn.ravel(), minlength=some * number)
+        yield counted.reshape(some, number).astype(np.float64)
+
+
+def cells_of_clusters(clusters: Clusters, score: Floats) -> Cells:
+    """Both outcomes at each score, whether or not they occur."""
+    trials, hits = (
+        np.bincount(clusters.row, each, score.size) for each in (clusters.trials, clusters.hits)
+    )
+    counts = np.column_stack([trials - hits, hits]).ravel()
+    outcomes = np.tile([0.0, 1.0], score.size)
+    return Cells(np.repeat(score, 2), outcomes, counts, round(float(trials.sum())), False)
+
+
+def draw_clusters(
+    clusters: Clusters, cells: int, replicates: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Resamples of whole clusters within strata, as blocks of cases per cell.
+
+    Of k clusters k - 1 are drawn, and each counts k / (k - 1): means then vary as those of k new
+    clusters do.
+
+    References
+    ----------
+    Rao & Wu (1988), Resampling inference with complex survey data, JASA 83.
+    """
+    others = clusters.matrix(clusters.trials - clusters.hits, 2 * clusters.row, cells)
+    cases = others + clusters.matrix(clusters.hits, 2 * clusters.row + 1, cells)
+    layers = [np.flatnonzero(clusters.stratum == layer) for layer in range(clusters.strata)]
+    for some in _sizes(replicates, max(cells, clusters.size)):
+        counted = np.empty((some, clusters.size))
+        for own in layers:
+            k = own.size
+            counted[:, own] = rng.multinomial(k - 1, np.full(k, 1 / k), some) * (k / (k - 1))
+        yield np.asarray(counted @ cases)
+
+
+def leave_one_out(
+    cells: Cells, most: int, rng: np.random.Generator
+) -> tuple[Iterator[Floats], Floats]:
+    """The data less one case, for each cell, or for `most` random cases if there are more cells.
+
+    Returns the blocks of cases per cell, and the share of the cases that each row stands for.
+    """
+    shares = cells.counts / cells.counts.sum()
+    left_out = np.arange(shares.size)
+    if shares.size > most:
+        left_out = rng.choice(shares.size, most, p=shares)
+        shares = np.full(most, 1 / most)
+
+    def rows() -> Iterator[Floats]:
+        start = 0
+        for some in _sizes(left_out.size, cells.counts.size):
+            block = np.tile(cells.counts, (some, 1))
+            block[np.arange(some), left_out[start : start + some]] -= 1
+            start += some
+            yield block
+
+    return rows(), shares
 
 
 def resampled(applied: Applied, cells: Cells, weights: Iterable[Floats]) -> Floats:
@@ -129,7 +153,7 @@ def bca_levels(
             f"every resample of {applied.name!r} lies {where} the estimate: its bias is too large "
             "for 'bca'. Use 'basic', or an estimator with less bias."
         )
-    rows, shares = resamples.leave_one_out(cells, count, rng)
+    rows, shares = leave_one_out(cells, count, rng)
     left = resampled(applied, cells, rows)
     if not np.isfinite(left).all():
         raise InputError(
@@ -662,7 +686,7 @@ def estimator_interval(
     * "bca" moves the levels of the quantiles by the bias (the share of resamples below the
       estimate, ties half) and the acceleration (the skewness of the jackknife, over the distinct
       cases, or as many random ones as there are resamples).
-    * "analytic" needs no resamples. For `debiased_ece` of order 2 it is the normal interval of Sun
+    * "analytic" needs no  For `debiased_ece` of order 2 it is the normal interval of Sun
       et al. for the square, which reaches down to 0 unless a one-sided test of calibration rejects;
       for `observed_expected`, `calibration_in_the_large`, `calibration_intercept` and
       `calibration_slope`, that of the function of the same name ending in `_interval`.
@@ -710,13 +734,13 @@ def estimator_interval(
         ends = ANALYTIC[applied.name](cases, ci_prob=level, **applied.options)
         return _within_span(applied, estimate, ends, method, level)
     rng = random_generator(random_state)
-    cells = resamples.cells_of(cases.outcomes[0], cases.scores, cases.weights)
+    cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
     if method == "consistency":
         score, trials = cases_by_score(cases.scores, cases.weights)
         calibrated = np.broadcast_to(score, (count, score.size))
         values = SimulatedOutcomes(score, trials, calibrated, rng).estimates(applied)
     else:
-        values = resampled(applied, cells, resamples.draw(cells, count, rng))
+        values = resampled(applied, cells, draw(cells, count, rng))
     tails = _tails(level)
     if method == "bca":
         values = known(values, applied, tails[0])
@@ -750,11 +774,11 @@ class Resamples:
         self._data, rng = data, random_generator(random_state)
         if clusters is None:
             cases = read(data)
-            self._cells = resamples.cells_of(cases.outcomes[0], cases.scores, cases.weights)
-            weights = resamples.draw(self._cells, n_resamples, rng)
+            self._cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
+            weights = draw(self._cells, n_resamples, rng)
         else:
-            self._cells = resamples.cells_of_clusters(clusters, data.score)
-            weights = resamples.draw_clusters(clusters, self._cells.counts.size, n_resamples, rng)
+            self._cells = cells_of_clusters(clusters, data.score)
+            weights = draw_clusters(clusters, self._cells.counts.size, n_resamples, rng)
         self._weights = list(weights)
 
     def interval(self, applied: Applied, method: str, ci_prob: float) -> Interval:

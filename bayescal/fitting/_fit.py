@@ -21,8 +21,8 @@ from bayescal.inference.nuts import as_sampler
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
-from bayescal.multilevel.fit import fit_problem
 from bayescal.multilevel.known import THIS_SITE, check_few_labels
+from bayescal.multilevel.nuts import fit_problem
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk

@@ -35,11 +35,16 @@ from bayescal.data.times import (
 )
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
-from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
-from bayescal.multilevel.replicates import FollowedCases, KnownCases, Patients
-from bayescal.multilevel.same_patients import SamePatients, given_free
-from bayescal.multilevel.same_population import SamePopulation
+from bayescal.multilevel.replicates import (
+    FollowedCases,
+    KnownCases,
+    Patients,
+    SamePatients,
+    SamePopulation,
+    given_free,
+)
+from bayescal.multilevel.words import LEAST_OF_NEXT
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import among_few, equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior

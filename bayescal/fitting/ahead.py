@@ -13,7 +13,7 @@ from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, chance, percent, rounded
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
-from bayescal.multilevel.populations import LEAST_OF_NEXT
+from bayescal.multilevel.words import LEAST_OF_NEXT
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -36,18 +36,11 @@ DEFAULT_THRESHOLDS = (0.5,)
 
 @dataclass(frozen=True)
 class CaseRisks:
-    """The actual risk of single cases. Made by `predict`.
-
-    Attributes
-    ----------
-    posterior : CalibrationPosterior or MultilevelPosterior
-    table : pandas.DataFrame
-        As of `CalibrationPosterior.risks`, by whose curve it is.
-    """
+    """The actual risk of single cases. Made by `predict`."""
 
     data: CalibrationData
     posterior: Any
-    table: pd.DataFrame
+    table: pd.DataFrame  # as of `CalibrationPosterior.risks`, by whose curve it is
     thresholds: tuple[float, ...]
     at: str | None
     ci_prob: float
@@ -105,17 +98,9 @@ def predict(
 ) -> CaseRisks:
     """The actual risk of cases with these scores.
 
-    Parameters
-    ----------
-    data : CalibrationData
-        Cases with outcomes. Of several sites, periods or subgroups, the risk is by the curve of
-        the average and of a new one, and first by that of `at`.
-    thresholds : sequence of float
-        Risks from which a case is treated.
-    at : str, optional
-        The level that the case is of.
-    **options
-        Of `bayescal.fit`.
+    `data`: cases with outcomes. Of several sites, periods or subgroups, the risk is by the curve of
+    the average and of a new one, and first by that of `at`; `thresholds`: risks from which a case
+    is treated; `at`: the level that the case is of; `**options`: of `bayescal.fit`.
     """
     post: Any = fit(data, curve="logistic" if data.groups else "average", **options)
     where = {"at": at} if data.groups else {}
@@ -145,24 +130,16 @@ def _shown(row: Row) -> str:
 class Expected:
     """How a model is expected to perform on new cases. Made by `expect`.
 
-    Attributes
-    ----------
-    posterior : CalibrationPosterior
-        Seen on the new scores.
-    whose : str
-        Of which site or period the new cases are.
-    expected, realised : pandas.DataFrame
-        Measures on average over what can come, and of the outcomes that will come.
-    shifts : pandas.DataFrame
-        By threshold, how far risks must shift before another decision is best.
+    `expected`, `realised`: measures on average over what can come, and of the outcomes that will
+    come.
     """
 
     data: CalibrationData
-    posterior: CalibrationPosterior
-    whose: str
+    posterior: CalibrationPosterior  # seen on the new scores
+    whose: str  # of which site or period the new cases are
     expected: pd.DataFrame
     realised: pd.DataFrame
-    shifts: pd.DataFrame
+    shifts: pd.DataFrame  # by threshold, how far risks must shift before another decision is best
     new: float
 
     def page(self) -> Page:
@@ -224,15 +201,9 @@ def expect(
 ) -> Expected:
     """How a model is expected to perform on new cases with these scores, if the curve is unchanged.
 
-    Parameters
-    ----------
-    data : CalibrationData
-        Cases with outcomes. Of sites the new cases are of another one, of periods of the next.
-    scores : ndarray of shape (m,)
-    thresholds : sequence of float
-        Risks from which a case is treated; by default 0.5.
-    **options
-        Of `bayescal.fit`.
+    `data`: cases with outcomes. Of sites the new cases are of another one, of periods of the next;
+    `scores` (m,); `thresholds`: risks from which a case is treated; by default 0.5; `**options`: of
+    `bayescal.fit`.
     """
     fitted: Any = fit(data, **options)
     of = fitted.new() if data.groups else fitted

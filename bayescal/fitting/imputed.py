@@ -24,15 +24,8 @@ FEWEST_DRAWS = 400
 def draws_of_each(draws: Any, m: int) -> int:
     """Draws of each of m imputations: all that were asked for of up to five, of more a share.
 
-    Parameters
-    ----------
-    draws : int
-        As for one fit.
-
-    Returns
-    -------
-    int
-        A multiple of four: five times `draws` in all, at least 400 each (or `draws`).
+    `draws`: as for one fit; returns a multiple of four: five times `draws` in all, at least 400
+    each (or `draws`).
     """
     size = as_draws(draws)
     return as_draws(min(size, max(FEWEST_DRAWS, FULL_SHARES * size // m)))
@@ -50,13 +43,7 @@ def each_imputation(
 
     With one seed, equal imputations give equal draws, and what differs between imputations is not
     chance of the computation.
-
-    Parameters
-    ----------
-    analyse : callable
-        Of a table, with `draws`, `random_state` and options.
-    data : CalibrationData
-        Of several imputations.
+    `analyse`: of a table, with `draws`, `random_state` and options; `data`: of several imputations.
     """
     seed, size = as_seed(random_state), draws_of_each(draws, len(data.imputations))
     return [analyse(each, draws=size, random_state=seed, **options) for each in data.imputations]

@@ -10,7 +10,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.inference.comparison import power_scaling_of
-from bayescal.inference.density import density_of
+from bayescal.inference.density import CurveDensity
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed import in_turn
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -107,7 +107,7 @@ def _densities(post: CalibrationPosterior) -> tuple[Floats, Floats]:
     """Log prior and log likelihood of the draws of one data set, less their means."""
     u = np.column_stack(list(post.coordinates.values()))
     log_prior = post.problem.prior.logpdf(post.problem.curve.coordinates, u)
-    log_likelihood = density_of(post.problem).log_likelihood(u)
+    log_likelihood = CurveDensity(post.problem).log_likelihood(u)
     return log_prior - log_prior.mean(), log_likelihood - log_likelihood.mean()
 
 

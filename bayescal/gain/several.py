@@ -16,8 +16,8 @@ from bayescal.gain._result import RecalibrationGain
 from bayescal.gain._view_route import Views, by_view, in_shares
 from bayescal.gain.paired import PairedPredictions
 from bayescal.multilevel.compared import check_levels
-from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior, as_mapping
+from bayescal.multilevel.words import views_of
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from bayescal.core.table import Column, Row, Table, rows_of
 from bayescal.core.text import card, chance, ratio
 from bayescal.data.table import CalibrationData
 from bayescal.inference.averaging import FamilySamples, Mixture
-from bayescal.inference.density import density_of
+from bayescal.inference.density import CurveDensity
 from bayescal.inference.loo import (
     LeaveOneOut,
     LeftOut,
@@ -40,14 +40,6 @@ from bayescal.posterior.stored import with_chains
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "CurveComparison",
-    "power_scaling",
-    "power_scaling_of",
-    "probabilities_by_prior",
-    "total_error",
-]
 
 
 ALTERNATIVES = ("logistic", "beta")
@@ -149,7 +141,7 @@ def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
     ):
         error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
     log_prior = of_beta.prior.logpdf(of_beta.curve.coordinates, u)
-    log_likelihood = density_of(of_beta).log_likelihood(u)
+    log_likelihood = CurveDensity(of_beta).log_likelihood(u)
     prior, likelihood = power_scaling_of(error, log_prior, log_likelihood)
     return {"tce_prior_sensitivity": prior, "tce_likelihood_sensitivity": likelihood}
 

@@ -32,8 +32,6 @@ from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["Averaging", "fit_average", "fit_curve"]
-
 
 def fit_curve(problem: Problem, draws: int, engine: str, sampler: Sampler) -> CalibrationPosterior:
     """The posterior of one curve.

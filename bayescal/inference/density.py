@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -15,9 +15,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import Mode, maximise
 from bayescal.core.sampling import BAD_K, GOOD_ESS, GOOD_K, Sample, importance_sample
 from bayescal.core.versions import one_blas_thread
-from bayescal.inference.clusters import Adjustment, FlattenedTimes, adjustment_of, flattened_times
 from bayescal.inference.pieces import sample_pieces, sample_saturated
-from bayescal.model.clusters import cluster_design, is_separated
+from bayescal.model.clusters import cluster_design, is_separated, sandwich
 from bayescal.model.lapse import RATES, Rate
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import (
@@ -32,257 +31,332 @@ from bayescal.model.likelihood.times.rows import TimesRows, times_rows
 from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem
 
-__all__ = [
-    "DENSITY_NEAR",
-    "CurveDensity",
-    "GeneralDensity",
-    "Nodes",
-    "density_of",
-    "laplace_evidence",
-    "middle_of",
-    "modes_by_scale",
-    "prior_covariance",
-    "sample_importance",
-]
-
-
 # Posterior probability of a scale below which nothing is proposed round it.
-DENSITY_NEGLIGIBLE = 1e-3
-DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
+NEGLIGIBLE = 1e-3
+NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
-DENSITY_LEAST = 0.05  # share of the proposals of every other scale
-
-
-def modes_by_scale(density: CurveDensity | GeneralDensity) -> list[tuple[Mode, float]]:
-    """The mode at each scale tau of the deviations, and the share of the proposals round it.
-
-    The shares follow the posterior of tau by Laplace's approximation.
-    """
-    taus, weights = zip(*density.prior.roughness, strict=True)
-    modes: list[Mode] = []
-    for tau in taus:
-        modes.append(density.at(tau).mode(modes[-1].point if modes else None, DENSITY_NEAR))
-    share = softmax(np.log(weights) + [laplace_evidence(mode) for mode in modes])
-    return [
-        (mode, max(float(part), DENSITY_LEAST))
-        for mode, part in zip(modes, share, strict=True)
-        if part > DENSITY_NEGLIGIBLE
-    ]
-
-
-def laplace_evidence(mode: Mode) -> float:
-    """Of a density, by the normal approximation round its mode."""
-    log_det = np.linalg.slogdet(mode.information / (2 * np.pi))[1]
-    return float(mode.value - log_det / 2)
-
-
-def middle_of(density: CurveDensity | GeneralDensity) -> tuple[Floats, Floats]:
-    """Coefficients at the mode of the likeliest scale, and their covariance under the prior."""
-    scales: list[CurveDensity | GeneralDensity] = [density]
-    if density.curve.is_rough:
-        scales = [density.at(tau) for tau, _ in density.prior.roughness]
-    modes = [each.near_mode() for each in scales]
-    best = int(np.argmax([laplace_evidence(mode) for mode in modes]))
-    at = modes[best].point
-    return density.curve.with_offset(at[None])[0, 1:], prior_covariance(scales[best], at)
-
-
-def prior_covariance(density: CurveDensity | GeneralDensity, at: Floats) -> Floats:
-    """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
-    bends = [
-        density.prior.of(name).slope_and_curvature(value)[1]
-        for name, value in zip(density.curve.coordinates, at, strict=True)
-    ]
-    jacobian = density.jacobian(at)
-    variance = 1 / np.maximum(-np.array(bends), LEAST_PRECISION)
-    return np.asarray((jacobian * variance) @ jacobian.T)
-
-
-FIRST_NODES, MOST_OUTCOME_NODES = 32, 256
-# Most by which nodes may change the log likelihood where it is checked.
-NODES_ERROR = 1e-6
-# How far from the mode that is, in standard deviations.
-CHECKED_ROUND = 3.0
-BOUNDED_NEAR = 1e-3
+LEAST_OF_SCALE = 0.05  # share of the proposals of every other scale
+# Of the prior's precision, which keeps the top of the likelihood where there are data.
+PULL = 0.01
+# Past it the exponential of a slope could overflow; of other likelihoods steps are shorter.
+LONGEST_STEP, LONGEST_BOUNDED_STEP = 5.0, 2.0
+TOLERANCE = 1e-12
+# Rates near 0 are skewed, however often they are proposed again.
 BOUNDED_ESS = 0.3
-LONGEST_BOUNDED_STEP = 2.0
-# Where the climb to the mode begins: of rates the median of their priors.
-FIRST_RATE = 0.0
-LEAST_INFORMATION = 0.05
 LEAST_SPREAD = 1e-9
 PILOT, PILOT_ESS, WIDER, AT_PEAK = 256, 0.1, 1.2, 0.3
 
 
-class GeneralDensity:
-    """Log posterior density of a curve of times to an event, or with a floor and a ceiling.
+class Nodes(NamedTuple):
+    """How many nodes of a Gauss rule stand for the rows of a table.
 
-    It is unnormalised. Its points have a standard normal number in the place of each of these
-    rates, whose prior is then the standard normal law. In these the posterior has tails on both
-    sides, where the data say little and where they say much. Where cases come in clusters, every
-    case counts as one over the larger of the design effects.
+    Attributes
+    ----------
+    first, most : int
+        They are doubled as long as a check at the mode and round it asks for it; past `most` the
+        rows themselves cost less.
+    error : float
+        Most by which they may change the log likelihood where it is checked: this many standard
+        `deviations` from the mode, of an information of at least `least`, and no farther than
+        `longest` in any coordinate.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    first: int = 32
+    most: int = 128
+    error: float = 1e-7
+    deviations: float = 4.0
+    least: float = LEAST_PRECISION
+    longest: float = LONGEST_STEP
+
+
+CURVE_NODES = Nodes()
+BOUNDED_NODES = Nodes(32, 256, 1e-6, 3.0, 0.05, np.inf)
+NO_RATES = np.empty((1, 0))
+
+AnyRows: TypeAlias = LikelihoodRows | OutcomeNodes | TimesRows
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """The log likelihood of clusters: log L(b_hat + C (b - b_hat)) + m (b - b_hat) + a constant.
+
+    b are the coefficients, in which the curve's log-odds are linear. The constant leaves the log
+    likelihood as it is at exact calibration, which all families share, so that their evidences can
+    be compared (Ribatet, Cooley & Davison, 2012, Statistica Sinica 22).
+
+    Attributes
+    ----------
+    top : ndarray of shape (k,)
+        b_hat, where the likelihood is largest; of one group of several, near it.
+    contraction : ndarray of shape (k, k)
+        C.
+    linear : ndarray of shape (k,) or float
+        m, by which the likelihood has the slope at b_hat that clusters leave of it; zero where it
+        is largest.
+    """
+
+    top: Floats
+    contraction: Floats
+    linear: Floats | float = 0.0
+    constant: float = 0.0
+
+    def read_at(self, coefficients: Floats) -> Floats:
+        """Where the likelihood of independent cases is read, for coefficients (..., k)."""
+        return np.asarray(self.top + (coefficients - self.top) @ self.contraction.T)
+
+    def beside(self, coefficients: Floats) -> Floats:
+        """What is added to the likelihood read there, for coefficients (..., k)."""
+        return np.asarray(((coefficients - self.top) * self.linear).sum(axis=-1) + self.constant)
+
+    def calibrated_as(self, density: CurveDensity) -> Adjustment:
+        """The same, with the constant for this density of independent cases."""
+        calibrated = density.curve.with_offset(np.zeros((1, density.curve.size)))
+        both = np.repeat(calibrated, 2, axis=0)
+        both[1, 1:] = self.read_at(calibrated[0, 1:])
+        own, read = density.of_coefficients(both, NO_RATES)
+        beside = float(self.beside(calibrated[0, 1:]))
+        return replace(self, constant=float(self.constant + own - read - beside))
+
+
+class CurveDensity:
+    """Log posterior density of a curve's working coordinates, unnormalised.
+
+    The likelihood is of the single outcomes, without binomial coefficients. Events enter that of a
+    curve that is linear in log-odds by exact sums; trials, and all else, by the nodes of a Gauss
+    rule, as many as it takes to agree with every row of the table. A spline has the merged rows of
+    the problem instead, and times to an event rows of their own.
+
+    The points of a curve with a floor and a ceiling have a standard normal number in the place of
+    each of these rates, whose prior is then the standard normal law: in these the posterior has
+    tails on both sides, where the data say little and where they say much. Rates come last.
+
+    Clusters flatten the likelihood by the sandwich; where that is not defined, and of rates, every
+    case counts as one over the design effect.
+
+    Parameters
+    ----------
+    rows : LikelihoodRows, optional
+        Rows to take in place of these, without a check.
+    """
+
+    def __init__(
+        self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
+    ) -> None:
         self.curve, self.prior, self._rng = problem.curve, problem.prior, problem.rng("pilot")
         names = self.curve.coordinates
-        self.at_rates = [k for k, name in enumerate(names) if name in RATES]
-        self.at_linear = [k for k, name in enumerate(names) if name not in RATES]
-        self.linear = tuple(names[k] for k in self.at_linear)
+        self.laws = [_law_of(problem, name) for name in names if name in RATES]
+        self.linear = names[: len(names) - len(self.laws)]
         self._of_linear = JointPrior(self.prior, self.linear)
-        self.laws = [_law_of(problem, names[k]) for k in self.at_rates]
-        # Rates near 0 are skewed, however often they are proposed again.
-        self.good_ess = BOUNDED_ESS if self.curve.is_bounded else GOOD_ESS
         self._log_constant = len(self.laws) * np.log(2 * np.pi) / 2
+        self.good_ess = BOUNDED_ESS if self.curve.is_bounded else GOOD_ESS
         self.positive = np.array(self.curve.positive, dtype=bool)
-        shape = (self.positive.size, self.curve.size)
-        combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
-        self.combination = combination[:, self.at_linear]
-        self.nodes: OutcomeNodes | TimesRows | FlattenedTimes
-        self.nodes, self.peak = self._chosen(problem)
+        combination = np.array(self.curve.combination, dtype=np.float64)
+        combination = combination.reshape(self.positive.size, self.curve.size)
+        self.combination = combination[:, : len(self.linear)]
+        self.adjustment: Adjustment | None = None
+        self.peak: Mode | None = None
+        self.rows: AnyRows
+        if rows is not None:
+            self.rows = rows
+        elif not problem.likelihood.is_linear:
+            self._expand_at_likeliest(times_rows(problem))
+        elif self.curve.is_bounded:
+            self._choose(*_of_outcomes(problem), BOUNDED_NODES)
+        elif self.curve.is_rough or self.curve.in_cells:
+            self.rows = merged_rows(problem, every_row(problem))
+        else:
+            every = every_row(problem)
+            self._choose(every, lambda count: at_nodes(problem, every, count), nodes)
         if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
             self._read_clusters(problem)
 
-    def _read_clusters(self, problem: Problem) -> None:
-        """Flatten the likelihood of times by the sandwich; in any other, cases count as fewer."""
-        nodes, start, bounded = self.nodes, None, self.curve.is_bounded
-        if isinstance(nodes, TimesRows) and not bounded and not is_separated(problem.table):
-            self.nodes = flattened_times(nodes, problem, *middle_of(self))
-        else:
-            design, table = cluster_design(problem), problem.table
-            effect = design.effect
-            if bounded:
-                effect = max(effect, design.slope_effect) * design.inflation
-            if isinstance(nodes, TimesRows):
-                on_diagonal = self.curve.with_offset(np.zeros((1, self.curve.size)))
-                none = np.zeros((1, len(self.laws)))
-                log_diagonal = float(nodes.log_likelihood(on_diagonal, none)[0])
-            else:
-                log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
-            assert isinstance(nodes, OutcomeNodes | TimesRows)
-            self.nodes = nodes.tempered(effect, log_diagonal)
-            start = None if self.peak is None else self.peak.point
-        self.peak = None if self.peak is None else self._mode(start)
-
-    def _chosen(self, problem: Problem) -> tuple[OutcomeNodes | TimesRows, Mode | None]:
-        """Nodes, doubled until they agree with every row at the mode and round it, and the mode."""
-        if problem.of_times:
-            return self._at_likeliest(times_rows(problem))
-        every, count, start = outcome_nodes(problem), FIRST_NODES, None
+    def _choose(self, every: AnyRows, few: Callable[[int], AnyRows], nodes: Nodes) -> None:
+        """Double the nodes until they agree with every row, at the mode and round it."""
+        start, count = None, nodes.first
         while True:
-            is_last = count > MOST_OUTCOME_NODES or 2 * count >= every.size
-            self.nodes = every if is_last else outcome_nodes(problem, count)
-            peak = self._mode(start)
-            if is_last:
-                return self.nodes, peak
-            coefficients, rates = self._read(_round(peak, CHECKED_ROUND, LEAST_INFORMATION))
-            error = self.nodes.log_likelihood(coefficients, rates)
-            error -= every.log_likelihood(coefficients, rates)
-            if np.abs(error).max() <= NODES_ERROR:
-                return self.nodes, peak
-            count, start = 2 * count, peak.point
+            self.rows = few(count) if count <= nodes.most else every
+            self.peak = self.mode(start, NEAR)
+            if self.rows is every:
+                return
+            at, sure = self._read(_round(self.peak, nodes)), self.peak.converged
+            error = _of_rows(self.rows, *at) - _of_rows(every, *at)
+            if (sure or self.curve.is_bounded) and np.abs(error).max() <= nodes.error:
+                return
+            count, start = 2 * count, self.peak.point if sure else None
 
-    def _at_likeliest(self, rows: TimesRows) -> tuple[TimesRows, Mode | None]:
-        """Rows of times to an event, expanded at the mode, and the mode."""
-        self.nodes, rough = rows, self.curve.is_rough
-        at_scales = modes_by_scale(self) if rough else [(self._mode(None), 1.0)]
+    def _expand_at_likeliest(self, rows: TimesRows) -> None:
+        """Rows of times to an event, expanded at the mode."""
+        self.rows, rough = rows, self.curve.is_rough
+        at_scales = modes_by_scale(self) if rough else [(self.mode(None, NEAR), 1.0)]
         peak = max(at_scales, key=lambda each: each[1])[0]
-        self.nodes = rows.expanded_at(*self._read(peak.point[None]))
-        return self.nodes, None if rough else self._mode(peak.point)
+        self.rows = rows.expanded_at(*self._read(peak.point[None]))
+        self.peak = None if rough else self.mode(peak.point, NEAR)
 
-    def __call__(self, v: Floats) -> Floats:
-        """Log density at points `v` of shape (n, d)."""
-        prior = self._of_linear.logpdf(v[:, self.at_linear])
-        normal = v[:, self.at_rates]
-        prior -= np.vecdot(normal, normal) / 2 + self._log_constant
-        return self.nodes.log_likelihood(*self._read(v)) + prior
+    def _read_clusters(self, problem: Problem) -> None:
+        rows, bounded, table = self.rows, self.curve.is_bounded, problem.table
+        if not bounded and not is_separated(table):
+            self.adjustment, self.peak = _adjustment_of(self, problem), None
+            return
+        design, on_diagonal = (
+            cluster_design(problem),
+            self.curve.with_offset(np.zeros((1, self.curve.size))),
+        )
+        effect = design.effect
+        if bounded:
+            effect = max(effect, design.slope_effect) * design.inflation
+        if isinstance(rows, LikelihoodRows):
+            self.rows, self.peak = rows.tempered(effect, on_diagonal), None
+            return
+        log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
+        if isinstance(rows, TimesRows):
+            log_diagonal = float(_of_rows(rows, on_diagonal, np.zeros((1, len(self.laws))))[0])
+        self.rows = rows.tempered(effect, log_diagonal)
+        if self.peak is not None:
+            self.peak = self.mode(self.peak.point, NEAR)
+
+    def of_coefficients(self, coefficients: Floats, rates: Floats) -> Floats:
+        """Log likelihood of n curves, by the weight of the offset and their coefficients."""
+        change = self.adjustment
+        if change is None:
+            return _of_rows(self.rows, coefficients, rates)
+        beside = change.beside(coefficients[:, 1:])
+        read = coefficients.copy()
+        read[:, 1:] = change.read_at(coefficients[:, 1:])
+        return _of_rows(self.rows, read, rates) + beside
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at coordinates `u` of shape (n, d)."""
-        return self.nodes.log_likelihood(self.curve.with_offset(u), u[:, self.at_rates])
+        return self.of_coefficients(self.curve.with_offset(u), u[:, len(self.linear) :])
+
+    def __call__(self, v: Floats) -> Floats:
+        """Log density at points `v` of shape (n, d)."""
+        linear, normal = np.split(v, [len(self.linear)], axis=1)
+        prior = self._of_linear.logpdf(linear)
+        prior -= np.vecdot(normal, normal) / 2 + self._log_constant
+        return self.of_coefficients(*self._read(v)) + prior
 
     def derivatives(self, v: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and exact Hessian at one point `v` of shape (d,)."""
-        coefficients, rates = self._read(v[None])
-        linear, normal = np.array(self.at_linear, dtype=np.intp), v[self.at_rates]
-        value, by_part, curvature = self.nodes.derivatives(coefficients[0, 1:], rates[0])
-        k = self.positive.size
-        jacobian, bend = np.zeros((k + normal.size, v.size)), np.zeros((v.size, v.size))
-        jacobian[:k] = self.jacobian(v)
-        slope = np.where(self.positive, by_part[:k] * coefficients[0, 1:], 0.0)
-        bend[np.ix_(linear, linear)] = (self.combination.T * slope) @ self.combination
-        for index, (column, law) in enumerate(zip(self.at_rates, self.laws, strict=True)):
-            first, second = law.derivatives_from_normal(v[column])
-            jacobian[k + index, column] = first
-            bend[column, column] = by_part[k + index] * second - 1
+        (coefficients,), (rates,) = self._read(v[None])
+        coefficients, k, d = coefficients[1:], self.positive.size, len(self.linear)
+        value, by_part, information = self.by_coefficients(coefficients, rates)
+        jacobian, bend = np.zeros((by_part.size, v.size)), np.zeros((v.size, v.size))
+        jacobian[:k, :d] = self._jacobian_at(coefficients)
+        slope = np.where(self.positive, by_part[:k] * coefficients, 0.0)
+        bend[:d, :d] = (self.combination.T * slope) @ self.combination
+        for index, law in enumerate(self.laws):
+            first, second = law.derivatives_from_normal(v[d + index])
+            jacobian[k + index, d + index] = first
+            bend[d + index, d + index] = by_part[k + index] * second - 1
         gradient = jacobian.T @ by_part
-        gradient[self.at_rates] -= normal
-        hessian = jacobian.T @ curvature @ jacobian + bend
-        value += float(self._of_linear.logpdf(v[None, self.at_linear])[0])
-        value -= float(normal @ normal / 2 + self._log_constant)
-        slope_of_prior, its_bend = self._of_linear.slope_and_curvature(v[self.at_linear])
-        gradient[linear] += slope_of_prior
-        hessian[linear, linear] += its_bend
-        return value, gradient, hessian
+        gradient[d:] -= v[d:]
+        hessian = bend - jacobian.T @ information @ jacobian
+        value += float(self._of_linear.logpdf(v[None, :d])[0])
+        value -= float(v[d:] @ v[d:] / 2 + self._log_constant)
+        slope_of_prior, curvature = self._of_linear.slope_and_curvature(v[:d])
+        gradient[:d] += slope_of_prior
+        hessian[np.diag_indices(d)] += curvature
+        return float(value), gradient, hessian
+
+    def by_coefficients(
+        self, coefficients: Floats, rates: Floats = NO_RATES[0]
+    ) -> tuple[float, Floats, Floats]:
+        """Log likelihood, its gradient and the information by coefficients (k,), then by rates.
+
+        Of times at the steps of Q of the expansion.
+        """
+        change, rows = self.adjustment, self.rows
+        at = coefficients if change is None else change.read_at(coefficients)
+        if isinstance(rows, LikelihoodRows):
+            value, gradient, information = rows.derivatives(at)
+        else:
+            value, gradient, hessian = rows.derivatives(at, rates)
+            information = -hessian
+        if change is None:
+            return value, gradient, information
+        by, beside = change.contraction, float(change.beside(coefficients))
+        return value + beside, by.T @ gradient + change.linear, by.T @ information @ by
 
     def jacobian(self, v: Floats) -> Floats:
-        """Derivative of the coefficients of h by the point, (k, d)."""
-        coefficients = self.curve.with_offset(v[None])[0, 1:]
-        jacobian = np.zeros((coefficients.size, v.size))
-        scale = np.where(self.positive, coefficients, 1.0)
-        jacobian[:, self.at_linear] = scale[:, None] * self.combination
+        """Derivative of the coefficients by the point, (k, d), where no rate moves them."""
+        jacobian = np.zeros((self.positive.size, v.size))
+        jacobian[:, : len(self.linear)] = self._jacobian_at(self.curve.with_offset(v[None])[0, 1:])
         return jacobian
+
+    def _jacobian_at(self, coefficients: Floats) -> Floats:
+        return np.where(self.positive, coefficients, 1.0)[:, None] * self.combination
+
+    def mode(self, start: Floats | None = None, tolerance: float = TOLERANCE) -> Mode:
+        """The posterior mode, climbed to from exact calibration unless a start is given.
+
+        A step that would gain less than the tolerance in log density is not taken. Rates start at
+        the median of their priors.
+        """
+        origin = np.zeros(self.curve.size) if start is None else start
+        linear = isinstance(self.rows, LikelihoodRows)
+        longest = LONGEST_STEP if linear else LONGEST_BOUNDED_STEP
+        return maximise(self.derivatives, origin, tolerance=tolerance, longest=longest)
+
+    def near_mode(self) -> Mode:
+        """The posterior mode to within what proposals round it need."""
+        if self.peak is None:
+            self.peak = self.mode(tolerance=NEAR)
+        return self.peak
 
     def proposals(self) -> list[tuple[Mode, float]]:
         """Where to propose from: modes, and of bounded curves the mean of a small sample.
 
         Where the data say little of a floor its density is skewed, and the mode far from the mean.
         """
-        if self.peak is None:
+        if self.curve.is_rough:
             return modes_by_scale(self)
+        peak = self.near_mode()
         if not self.curve.is_bounded:
-            return [(self.peak, 1.0)]
-        pilot = importance_sample(self, self.peak, PILOT, self._rng, PILOT_ESS).draws
+            return [(peak, 1.0)]
+        pilot = importance_sample(self, peak, PILOT, self._rng, PILOT_ESS).draws
         covariance = WIDER * np.cov(pilot.T)
         spread = np.linalg.eigvalsh(covariance)
         if spread[0] <= LEAST_SPREAD * spread[-1]:  # a few points have all the weight
-            return [(self.peak, 1.0)]
+            return [(peak, 1.0)]
         information = np.asarray(np.linalg.inv(covariance), np.float64)
-        mean = Mode(pilot.mean(axis=0), self.peak.value, information, self.peak.converged)
-        return [(mean, 1 - AT_PEAK), (self.peak, AT_PEAK)]
+        mean = Mode(pilot.mean(axis=0), peak.value, information, peak.converged)
+        return [(mean, 1 - AT_PEAK), (peak, AT_PEAK)]
 
     def stored(self, v: Floats) -> Floats:
         """The coordinates of points, rates in the place of normal numbers."""
-        u = v.copy()
-        u[:, self.at_rates] = self._read(v)[1]
-        return u
+        return np.hstack([v[:, : len(self.linear)], self._read(v)[1]])
 
-    def at(self, tau: float) -> GeneralDensity:
-        """The same density with the scale of the deviations fixed."""
+    def adjusted_by(self, adjustment: Adjustment | None) -> CurveDensity:
+        """The density of cases in clusters, which flatten the likelihood of independent ones."""
         density = copy(self)
-        density.prior = self.prior.at(tau)
-        density._of_linear = JointPrior(density.prior, self.linear)
+        density.adjustment, density.peak = adjustment, None
         return density
 
-    def mode(self, start: Floats | None, tolerance: float) -> Mode:
-        """The posterior mode, climbed to from exact calibration unless a start is given."""
-        if start is None:
-            start = np.full(self.curve.size, FIRST_RATE)
-        longest = LONGEST_BOUNDED_STEP
-        return maximise(self.derivatives, start, tolerance=tolerance, longest=longest)
-
-    def near_mode(self) -> Mode:
-        """The posterior mode to within what proposals round it need."""
-        return self._mode(None) if self.peak is None else self.peak
-
-    def _mode(self, start: Floats | None) -> Mode:
-        return self.mode(start, BOUNDED_NEAR)
+    def at(self, tau: float) -> CurveDensity:
+        """The same density with the scale of the deviations fixed."""
+        density = copy(self)
+        density.prior, density.peak = self.prior.at(tau), None
+        density._of_linear = JointPrior(density.prior, self.linear)
+        return density
 
     def _read(self, v: Floats) -> tuple[Floats, Floats]:
         """Weight of the offset and coefficients of h, and the rates, of points (n, d)."""
         rates = np.empty((len(v), len(self.laws)))
-        for index, (column, law) in enumerate(zip(self.at_rates, self.laws, strict=True)):
-            rates[:, index] = law.from_normal(v[:, column])
+        for index, law in enumerate(self.laws):
+            rates[:, index] = law.from_normal(v[:, len(self.linear) + index])
         return self.curve.with_offset(v), rates
+
+
+def _of_rows(rows: AnyRows, coefficients: Floats, rates: Floats) -> Floats:
+    if isinstance(rows, LikelihoodRows):
+        return rows.log_likelihood(coefficients)
+    return rows.log_likelihood(coefficients, rates)
+
+
+def _of_outcomes(problem: Problem) -> tuple[OutcomeNodes, Callable[[int], OutcomeNodes]]:
+    """Every row of either outcome, and nodes, where they are half as many as the rows or fewer."""
+    every = outcome_nodes(problem)
+    return every, lambda count: every if 2 * count >= every.size else outcome_nodes(problem, count)
 
 
 def _law_of(problem: Problem, name: str) -> Rate:
@@ -294,174 +368,69 @@ def _law_of(problem: Problem, name: str) -> Rate:
     )
 
 
-DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
-DENSITY_TOLERANCE = 1e-12
-# Nodes past which the rows themselves cost less.
-MOST_GAUSS_NODES = 128
-# How far from the mode the likelihood of nodes is checked.
-CHECKED_DEVIATIONS = 4.0
+def _adjustment_of(density: CurveDensity, problem: Problem) -> Adjustment:
+    """The adjustment of a density of independent cases for the clusters of a table.
 
-
-class Nodes(NamedTuple):
-    """How many nodes stand for the rows of a table.
-
-    Attributes
-    ----------
-    first : int
-        Nodes to begin with; they are doubled as long as a check at the mode asks for it.
-    error : float
-        Most by which they may change the log likelihood where it is checked.
+    The sandwich is that at the mode of the posterior of independent cases.
     """
+    at, covariance = middle_of(density)
+    precision: Floats = np.asarray(np.linalg.pinv(covariance, hermitian=True), np.float64)
+    rows = merged_rows(problem, every_row(problem))
+    fitted = BINOMIAL.mean(rows.offset + rows.basis @ at)
+    contraction = sandwich(problem, rows.basis, fitted, precision).contraction
 
-    first: int = 32
-    error: float = 1e-7
+    def pulled(coefficients: Floats) -> tuple[float, Floats, Floats]:
+        value, gradient, information = density.by_coefficients(coefficients)
+        away = PULL * precision @ (coefficients - at)
+        value -= float(away @ (coefficients - at)) / 2
+        return value, gradient - away, -information - PULL * precision
+
+    top = maximise(pulled, at, tolerance=1e-9).point
+    return Adjustment(top, contraction).calibrated_as(density)
 
 
-CURVE_NODES = Nodes()
+def modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
+    """The mode at each scale tau of the deviations, and the share of the proposals round it.
 
-
-class CurveDensity:
-    """Log posterior density of a curve's working coordinates, unnormalised.
-
-    The likelihood is of the single outcomes, without binomial coefficients. The events enter it by
-    exact sums. The trials are those of the nodes of a Gauss rule, as many as it takes to agree with
-    every row of the table; a spline has the merged rows of the problem instead.
-
-    Parameters
-    ----------
-    rows : LikelihoodRows, optional
-        Rows to take in place of these, without a check.
+    The shares follow the posterior of tau by Laplace's approximation.
     """
+    taus, weights = zip(*density.prior.roughness, strict=True)
+    modes: list[Mode] = []
+    for tau in taus:
+        modes.append(density.at(tau).mode(modes[-1].point if modes else None, NEAR))
+    share = softmax(np.log(weights) + [laplace_evidence(mode) for mode in modes])
+    return [
+        (mode, max(float(part), LEAST_OF_SCALE))
+        for mode, part in zip(modes, share, strict=True)
+        if part > NEGLIGIBLE
+    ]
 
-    good_ess = GOOD_ESS
 
-    def __init__(
-        self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
-    ) -> None:
-        if rows is None and not problem.likelihood.is_linear:
-            raise InputError(
-                f"outcomes of the law {problem.likelihood.name!r} reached an engine that is "
-                "written for outcomes that are known. Fit one curve, without sites or periods."
-            )
-        self.curve, self.prior = problem.curve, problem.prior
-        self._of_coordinates = JointPrior(self.prior, self.curve.coordinates)
-        shape = (len(self.curve.positive), self.curve.size)
-        self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
-        self.positive = np.array(self.curve.positive, dtype=bool)
-        self.adjustment: Adjustment | None = None
-        self.peak: Mode | None = None
-        if rows is not None:
-            self.rows = rows
-        elif self.curve.is_rough or self.curve.in_cells:
-            self.rows = merged_rows(problem, every_row(problem))
-        else:
-            self._choose_nodes(problem, nodes)
-        if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
-            self._read_clusters(problem)
+def laplace_evidence(mode: Mode) -> float:
+    """Of a density, by the normal approximation round its mode."""
+    log_det = np.linalg.slogdet(mode.information / (2 * np.pi))[1]
+    return float(mode.value - log_det / 2)
 
-    def _read_clusters(self, problem: Problem) -> None:
-        """Flatten the likelihood by the sandwich, or count clusters where that is not defined."""
-        if is_separated(problem.table):
-            on_diagonal = self.curve.with_offset(np.zeros((1, self.curve.size)))
-            self.rows = self.rows.tempered(cluster_design(problem).effect, on_diagonal)
-        else:
-            self.adjustment = adjustment_of(self, problem, *middle_of(self))
-        self.peak = None
 
-    def _choose_nodes(self, problem: Problem, nodes: Nodes) -> None:
-        """Double the nodes until they agree with every row, at the mode and round it."""
-        every, start, count = every_row(problem), None, nodes.first
-        while True:
-            self.rows = at_nodes(problem, every, count) if count <= MOST_GAUSS_NODES else every
-            self.peak = self.mode(start, DENSITY_NEAR)
-            if self.rows is every:
-                return
-            beside = CHECKED_DEVIATIONS, LEAST_PRECISION, DENSITY_LONGEST_STEP
-            coefficients = self.curve.with_offset(_round(self.peak, *beside))
-            errors = self.rows.log_likelihood(coefficients) - every.log_likelihood(coefficients)
-            if self.peak.converged and np.abs(errors).max() <= nodes.error:
-                return
-            count, start = 2 * count, self.peak.point if self.peak.converged else None
+def middle_of(density: CurveDensity) -> tuple[Floats, Floats]:
+    """Coefficients at the mode of the likeliest scale, and their covariance under the prior."""
+    scales = [density]
+    if density.curve.is_rough:
+        scales = [density.at(tau) for tau, _ in density.prior.roughness]
+    best = max(scales, key=lambda each: laplace_evidence(each.near_mode()))
+    at = best.near_mode().point
+    return density.curve.with_offset(at[None])[0, 1:], prior_covariance(best, at)
 
-    def log_likelihood(self, u: Floats) -> Floats:
-        """Log likelihood of the outcomes at points `u` of shape (n, d)."""
-        coefficients = self.curve.with_offset(u)
-        if self.adjustment is None:
-            return self.rows.log_likelihood(coefficients)
-        beside = self.adjustment.beside(coefficients[:, 1:])
-        coefficients[:, 1:] = self.adjustment.read_at(coefficients[:, 1:])
-        return self.rows.log_likelihood(coefficients) + beside
 
-    def __call__(self, u: Floats) -> Floats:
-        """Log density at points `u` of shape (n, d)."""
-        return self.log_likelihood(u) + self._of_coordinates.logpdf(u)
-
-    def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
-        """Value, gradient and exact Hessian at one point `u` of shape (d,)."""
-        coefficients = self.curve.with_offset(u[None])[0, 1:]
-        value, by_coefficient, information = self.by_coefficients(coefficients)
-        jacobian = self._jacobian_at(coefficients)
-        bend = np.where(self.positive, by_coefficient * coefficients, 0.0)
-        gradient = jacobian.T @ by_coefficient
-        hessian = (self.combination.T * bend) @ self.combination
-        hessian -= jacobian.T @ information @ jacobian
-        value += float(self._of_coordinates.logpdf(u[None])[0])
-        slope, curvature = self._of_coordinates.slope_and_curvature(u)
-        gradient += slope
-        hessian[np.diag_indices(u.size)] += curvature
-        return float(value), gradient, hessian
-
-    def by_coefficients(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
-        """Log likelihood, its gradient and the information by the coefficients, of shape (k,)."""
-        change = self.adjustment
-        at = coefficients if change is None else change.read_at(coefficients)
-        value, gradient, information = self.rows.derivatives(at)
-        if change is None:
-            return value, gradient, information
-        by, beside = change.contraction, float(change.beside(coefficients))
-        return value + beside, by.T @ gradient + change.linear, by.T @ information @ by
-
-    def jacobian(self, u: Floats) -> Floats:
-        """Derivative of the coefficients by the coordinates, (k, d), at one point."""
-        return self._jacobian_at(self.curve.with_offset(u[None])[0, 1:])
-
-    def _jacobian_at(self, coefficients: Floats) -> Floats:
-        return np.where(self.positive, coefficients, 1.0)[:, None] * self.combination
-
-    def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
-        """The posterior mode, climbed to from perfect calibration unless a start is given.
-
-        A step that would gain less than the tolerance in log density is not taken.
-        """
-        origin = np.zeros(self.curve.size) if start is None else start
-        return maximise(self.derivatives, origin, tolerance=tolerance, longest=DENSITY_LONGEST_STEP)
-
-    def adjusted_by(self, adjustment: Adjustment | None) -> CurveDensity:
-        """The density of cases in clusters, which flatten the likelihood of independent ones."""
-        density = copy(self)
-        density.adjustment, density.peak = adjustment, None
-        return density
-
-    def near_mode(self) -> Mode:
-        """The posterior mode to within what proposals round it need."""
-        if self.peak is None:
-            self.peak = self.mode(tolerance=DENSITY_NEAR)
-        return self.peak
-
-    def proposals(self) -> list[tuple[Mode, float]]:
-        """Modes to propose round, one for each scale of deviations, and the share of each."""
-        return modes_by_scale(self) if self.curve.is_rough else [(self.near_mode(), 1.0)]
-
-    def stored(self, u: Floats) -> Floats:
-        """The coordinates of points: these."""
-        return u
-
-    def at(self, tau: float) -> CurveDensity:
-        """The same density with the scale of the deviations fixed."""
-        density = copy(self)
-        density.prior, density.peak = self.prior.at(tau), None
-        density._of_coordinates = JointPrior(density.prior, self.curve.coordinates)
-        return density
+def prior_covariance(density: CurveDensity, at: Floats) -> Floats:
+    """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
+    bends = [
+        density.prior.of(name).slope_and_curvature(value)[1]
+        for name, value in zip(density.curve.coordinates, at, strict=True)
+    ]
+    jacobian = density.jacobian(at)
+    variance = 1 / np.maximum(-np.array(bends), LEAST_PRECISION)
+    return np.asarray((jacobian * variance) @ jacobian.T)
 
 
 class _Pivoted:
@@ -472,7 +441,7 @@ class _Pivoted:
     inform most (and zero still means calibrated). The change has unit Jacobian.
     """
 
-    def __init__(self, density: CurveDensity | GeneralDensity, problem: Problem) -> None:
+    def __init__(self, density: CurveDensity, problem: Problem) -> None:
         self.density, self.curve = density, problem.curve
         self.active = "shift" in self.curve.coordinates and self.curve.size > 1
         weight = problem.trials * problem.score * (1 - problem.score)
@@ -507,12 +476,6 @@ class _Pivoted:
         return np.asarray(self.curve.with_offset(u)[:, 2:] @ self.at_pivot[1:])
 
 
-def density_of(problem: Problem) -> CurveDensity | GeneralDensity:
-    """The posterior density of a family that has one."""
-    own = problem.curve.is_bounded or not problem.likelihood.is_linear
-    return GeneralDensity(problem) if own else CurveDensity(problem)
-
-
 @one_blas_thread
 def sample_importance(problem: Problem, draws: int) -> Sample:
     """Equal-weight posterior draws of the working coordinates.
@@ -526,7 +489,7 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
         return sample_pieces(problem, draws)[0]
     if problem.curve.per_score:
         return sample_saturated(problem, draws)[0]
-    rng, density = problem.rng("curve"), density_of(problem)
+    rng, density = problem.rng("curve"), CurveDensity(problem)
     modes = density.proposals()
     pivoted = _Pivoted(density, problem)
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
@@ -545,17 +508,10 @@ def _mapped(sample: Sample, to: Callable[[Floats], Floats]) -> Sample:
     return replace(sample, draws=to(sample.draws), proposals=proposals)
 
 
-def _round(mode: Mode, deviations: float, least: float, longest: float = np.inf) -> Floats:
-    """The mode, and points on either side of it in every direction, of shape (1 + 2 d, d).
-
-    Parameters
-    ----------
-    deviations : float
-        How far, in standard deviations, from an information of at least `least`.
-    longest : float
-        The longest step in any coordinate.
-    """
+def _round(mode: Mode, nodes: Nodes) -> Floats:
+    """The mode, and points on either side of it in every direction, of shape (1 + 2 d, d)."""
     information, directions = np.linalg.eigh(mode.information)
-    deviation = 1 / np.sqrt(np.maximum(information, least))
-    steps = np.clip(deviations * deviation[:, None] * directions.T, -longest, longest)
+    deviation = 1 / np.sqrt(np.maximum(information, nodes.least))
+    steps = nodes.deviations * deviation[:, None] * directions.T
+    steps = np.clip(steps, -nodes.longest, nodes.longest)
     return np.concatenate([mode.point[None], mode.point + steps, mode.point - steps])

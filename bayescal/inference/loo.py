@@ -15,8 +15,7 @@ from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
 from bayescal.data.rows import add_up
 from bayescal.inference.averaging import FamilySamples
-from bayescal.inference.clusters import Adjustment, FlattenedTimes
-from bayescal.inference.density import CurveDensity, GeneralDensity, density_of
+from bayescal.inference.density import Adjustment, CurveDensity
 from bayescal.inference.pieces import variance_factor
 from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.curves import CURVES
@@ -28,21 +27,6 @@ from bayescal.model.problem import Problem
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-__all__ = [
-    "FollowedCases",
-    "LeaveOneOut",
-    "LeftOut",
-    "LikelihoodParts",
-    "elpd_difference",
-    "leave_cluster_out",
-    "leave_one_out",
-    "moves_the_top",
-    "parts_under",
-    "predicted",
-    "risks_left_out",
-    "stacking_weights",
-]
 
 
 DRAWS = 1000
@@ -375,7 +359,8 @@ class LikelihoodParts:
         if effect is not None:
             self._told = cases.told(problem.curves_at(problem.data.score).log_odds(u))
             return
-        change = _adjustment_of(problem)
+        change = CurveDensity(problem).adjustment
+        assert change is not None
         table, coefficients = every_row(problem), problem.curve.with_offset(u)
         self._away = coefficients[:, 1:] - change.top
         coefficients[:, 1:] = change.read_at(coefficients[:, 1:])
@@ -477,15 +462,6 @@ def _cases_of(problem: Problem) -> _KnownCases | FollowedCases:
         return _KnownCases(problem)
     assert problem.data.followed_clusters is not None
     return FollowedCases(problem, problem.data.followed_clusters)
-
-
-def _adjustment_of(problem: Problem) -> Adjustment:
-    """How the likelihood of a family with a contraction is made flatter."""
-    density = density_of(problem)
-    flattened = density.nodes if isinstance(density, GeneralDensity) else density
-    assert isinstance(flattened, FlattenedTimes | CurveDensity)
-    assert flattened.adjustment is not None
-    return flattened.adjustment
 
 
 def _effect(problem: Problem) -> float | None:

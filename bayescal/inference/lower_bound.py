@@ -23,8 +23,6 @@ from bayescal.inference.nuts import Sampler
 from bayescal.model.curves import Curve
 from bayescal.model.problem import prepare
 
-__all__ = ["LowerBound", "tce_lower_bound"]
-
 MOST_BLOCKS = 1000
 FEWEST_UNITS = 10
 # Roles that decide what is independent; periods and factors do not.

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["Sampler", "as_sampler", "part_of_trace", "sample_curve_nuts", "sample_model"]
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95

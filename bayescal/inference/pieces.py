@@ -21,9 +21,6 @@ from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.problem import Problem
 from bayescal.model.saturated import ANY_RISKS, RiskPrior, RiskSums
 
-__all__ = ["sample_pieces", "sample_saturated", "variance_factor"]
-
-
 ENOUGH_OF_DRAWS = 0.2
 
 

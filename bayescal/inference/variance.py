@@ -17,8 +17,6 @@ from bayescal.core.optimise import Mode, maximise
 from bayescal.core.sampling import importance_sample
 from bayescal.model.priors import StudentT
 
-__all__ = ["PRIOR_OF_SCALE", "ErrorRows", "VarianceLine", "best_line", "rows_of", "variance_line"]
-
 VARIANCE_CELLS = 1024
 LEAST_SHARE = 1e-10
 _SHARES = expit(np.linspace(-23, 23, 93))

@@ -45,22 +45,15 @@ USUAL_LEVEL = 0.975
 class Sandwich:
     """Information on coefficients, and the covariance of the score of clusters, beside it.
 
-    Attributes
-    ----------
-    effect : ndarray of shape (d,)
-        Design effect of each coefficient: its variance over that of independent cases.
-    contraction : ndarray of shape (d, d)
-        C, which makes log L(b_hat + C (b - b_hat)) as curved as the sandwich says.
-    degrees : float
-        Degrees of freedom of the estimated covariance; infinite where every cluster is one case.
-    inflation : float
-        Of variances, so that a normal 95 % interval is as long as Student's.
+    `effect` (d,): variance of each coefficient over that of independent cases; `contraction` (d,
+    d): C, which makes log L(b_hat + C (b - b_hat)) as curved as the sandwich says; `degrees` of
+    freedom of the covariance, infinite where every cluster is one case.
     """
 
     effect: Floats
     contraction: Floats
     degrees: float
-    inflation: float
+    inflation: float  # of variances, so that a normal 95 % interval is as long as Student's
 
 
 def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats) -> Sandwich:
@@ -68,25 +61,10 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
 
     The covariance of the score is that of independent cases plus the products of residuals of
     different cases of one cluster. It is drawn towards the covariance that equal correlations on
-    the log-odds would give, the more so the fewer clusters there are for each coefficient.
-
-    Parameters
-    ----------
-    problem : Problem
-        With clusters.
-    basis : ndarray of shape (rows, d)
-        Derivatives of the curve's log-odds by its coefficients.
-    fitted : ndarray of shape (rows,)
-        The curve.
-    precision : ndarray of shape (d, d)
-        Of the prior of the coefficients, near this point.
-
-    References
-    ----------
-    Liang & Zeger (1986), Longitudinal data analysis using generalized linear models, Biometrika
-    73. Bell & McCaffrey (2002), Bias reduction in standard errors for linear regression with
-    multi-stage samples, Survey Methodology 28. Ribatet, Cooley & Davison (2012), Bayesian inference
-    from composite likelihoods, Statistica Sinica 22.
+    the log-odds would give, the more so the fewer clusters there are for each coefficient. Liang &
+    Zeger (1986), Biometrika 73; Bell & McCaffrey (2002), Survey Methodology 28; Ribatet, Cooley &
+    Davison (2012), Statistica Sinica 22. `basis` (rows, d) has the derivatives of the curve's
+    log-odds, `precision` is that of the prior.
     """
     told = _told_of_times(problem, fitted) if problem.of_times else _told(problem, fitted)
     between = _Between(told, basis)
@@ -101,15 +79,9 @@ def share_alike(size: int, degrees: float) -> float:
 
 
 def flattened(information: Floats, extra: Floats, precision: Floats, degrees: float) -> Sandwich:
-    """Design effects, where the score has more covariance than that of independent cases.
+    """Design effects, where the score has `extra` covariance beside that of independent cases.
 
-    Parameters
-    ----------
-    information, extra, precision : ndarray of shape (d, d)
-        Of independent cases; the covariance of the score less that of independent cases; and of
-        the prior of the coefficients.
-    degrees : float
-        Degrees of freedom of `extra`.
+    All matrices are (d, d), on the coefficients; `degrees` of freedom are those of `extra`.
     """
     factor = np.linalg.cholesky(information + precision)
     ridge = SMALL_INFORMATION * np.eye(len(precision))
@@ -136,23 +108,13 @@ def flattened(information: Floats, extra: Floats, precision: Floats, degrees: fl
 
 
 class _Told(NamedTuple):
-    """What the cases of each cluster that are alike tell of the log-odds of the curve.
-
-    Attributes
-    ----------
-    row : ndarray of shape (entries,)
-        Of the problem.
-    residual, own : ndarray of shape (entries,)
-        Sums of the slopes of these cases, and of their squares.
-    spread : ndarray of shape (entries,)
-        Expected square of the slope of one case.
-    """
+    """What the cases of each cluster that are alike tell of the log-odds of the curve."""
 
     clusters: Clusters
-    row: NDArray[np.intp]
-    residual: Floats
-    own: Floats
-    spread: Floats
+    row: NDArray[np.intp]  # (entries,): of the problem
+    residual: Floats  # (entries,): sums of the slopes of these cases, and of their squares
+    own: Floats  # (entries,)
+    spread: Floats  # (entries,): expected square of the slope of one case
 
 
 def _told(problem: Problem, fitted: Floats) -> _Told:
@@ -194,15 +156,9 @@ def information_of_times(
 ) -> Floats:
     """Of independent cases with times to an event, on the coefficients; none of it negative.
 
-    Parameters
-    ----------
-    problem : Problem
-    row : ndarray of shape (entries,)
-        Of each entry of the follow-up, in `basis` and `fitted`.
-    basis, fitted : ndarray of shape (rows, d) and (rows,)
-        As in `sandwich`.
-    steps : Steps, optional
-        Of one of several groups: the steps of Q that these have in common.
+    `row` (entries,): of each entry of the follow-up, in `basis` and `fitted`; `basis`, `fitted`
+    (rows, d): as in `sandwich`; `steps`: of one of several groups: the steps of Q that these have
+    in common.
     """
     followed = problem.data.follow_up
     assert followed is not None
@@ -248,14 +204,8 @@ class _Between:
 def degrees_of(part: Floats, pairs: Floats, both: Floats, layers: float) -> float:
     """Satterthwaite's: clusters count by what they add to the variance of the total.
 
-    Parameters
-    ----------
-    part : ndarray of shape (clusters,)
-        What each adds.
-    pairs, both : ndarray of shape (clusters,)
-        Products of the spreads of different cases of a cluster, and of all.
-    layers : float
-        Strata over clusters.
+    `part` (clusters,): what each adds; `pairs`, `both` (clusters,): products of the spreads of
+    different cases of a cluster, and of all; `layers`: strata over clusters.
     """
     noise = float(np.sum(part[both > 0] ** 2 * pairs[both > 0] / both[both > 0]))
     total = float(part.sum())
@@ -287,33 +237,19 @@ ONE_CASE_A_CLUSTER = (
 class Design:
     """Clusters, and how many independent cases would tell as much.
 
-    Attributes
-    ----------
-    effect : float
-        Design effect of the number of events: the variance of observed less expected, over that
-        of independent cases.
-    slope_effect : float
-        Design effect of the calibration slope.
-    degrees : float
-        Degrees of freedom of the estimated variance.
-    inflation : float
-        Of variances, for the degrees of freedom.
-    n, effective_n : float
-        Cases that the likelihood would count, and these over the design effect.
-    separated : bool
-        Whether the scores separate the outcomes, or these are of one class. The sandwich is then
-        0/0, and every cluster counts as one case.
+    `effect`: design effect of the number of events: the variance of observed less expected, over
+    that of independent cases.
     """
 
     clusters: int
     strata: int
     effect: float
-    slope_effect: float
-    degrees: float
-    inflation: float
-    n: float
+    slope_effect: float  # design effect of the calibration slope
+    degrees: float  # degrees of freedom of the estimated variance
+    inflation: float  # of variances, for the degrees of freedom
+    n: float  # cases that the likelihood would count, and these over the design effect
     effective_n: float
-    separated: bool = False
+    separated: bool = False  # whether the scores separate the outcomes, or these are of one class
 
     @classmethod
     def mean(cls, each: Sequence[Design]) -> Design:
@@ -352,19 +288,7 @@ class Design:
 def is_separated(table: Rows) -> bool:
     """Whether a threshold on the scores parts the outcomes, which have then no best logistic curve.
 
-    Returns
-    -------
-    bool
-        True also of one class; False of both classes at one score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.data.rows import Rows
-    >>> from bayescal.model.clusters import is_separated
-    >>> scores, trials = np.array([0.1, 0.4, 0.8]), np.array([2.0, 2.0, 2.0])
-    >>> [is_separated(Rows(scores, trials, np.array(hits))) for hits in ([0.0, 1, 2], [0.0, 2, 1])]
-    [True, False]
+    True also of one class; False of both classes at one score.
     """
     with_event, without = table.score[table.hits > 0], table.score[table.hits < table.trials]
     if not with_event.size or not without.size:
@@ -378,11 +302,7 @@ def cluster_design(problem: Problem) -> Design:
 
     Where there is no such recalibration, since the outcomes are separated, every cluster counts as
     one case.
-
-    Parameters
-    ----------
-    problem : Problem
-        With clusters; of any family.
+    `problem`: with clusters; of any family.
     """
     clusters = problem.clusters
     assert clusters is not None

@@ -48,26 +48,18 @@ NAMED = 3.0
 class Shares(NamedTuple):
     """Shares of the hypotheses, each of shape (hypotheses,) and of sum 1.
 
-    Attributes
-    ----------
-    posterior : ndarray
-        By prior weight and evidence; that of exact calibration is its posterior probability.
-    curves : ndarray
-        Of the draws of the curve: the same, given that calibration is not exact.
+    `posterior`: by prior weight and evidence; that of exact calibration is its posterior
+    probability.
     """
 
     posterior: Floats
-    curves: Floats
+    curves: Floats  # of the draws of the curve: the same, given that calibration is not exact
 
 
 def weighed(names: Iterable[str], *, are_named: bool) -> dict[str, float]:
     """Prior odds of families other than exact calibration.
 
-    Parameters
-    ----------
-    names : iterable of str
-    are_named : bool
-        Whether the user asked for these: then each has some weight.
+    `are_named`: whether the user asked for these: then each has some weight.
     """
     return {name: WEIGHTS.get(name, NAMED if are_named else 0.0) for name in names if name != EXACT}
 
@@ -75,12 +67,7 @@ def weighed(names: Iterable[str], *, are_named: bool) -> dict[str, float]:
 def on_scores(weights: Mapping[str, float], problem: Problem) -> dict[str, float]:
     """The weights where there are few distinct scores, or these weights.
 
-    Parameters
-    ----------
-    weights : mapping of str to float
-        Of the families that were asked for.
-    problem : Problem
-        Of the average.
+    `weights`: of the families that were asked for; `problem`: of the average.
     """
     mixed = dict(weights)
     if not problem.frame.scores:
@@ -97,11 +84,7 @@ def on_scores(weights: Mapping[str, float], problem: Problem) -> dict[str, float
 def shares_of(weights: Mapping[str, float], log_evidence: Floats) -> Shares:
     """How many of the draws are of each hypothesis.
 
-    Parameters
-    ----------
-    weights : mapping of str to float
-        Prior probability of each, all positive.
-    log_evidence : ndarray of shape (hypotheses,)
+    `weights`: prior probability of each, all positive; `log_evidence` (hypotheses,).
     """
     log_joint = np.log(list(weights.values())) + log_evidence
     exact = np.array([name == EXACT for name in weights])
@@ -122,18 +105,8 @@ def problem_of(name: str, problem: Problem) -> Problem:
 def recentred(curve: Curve, u: Floats, frame: Frame, to: Frame) -> Floats:
     """A family's draws at another centre: the same curves, with another shift.
 
-    Parameters
-    ----------
-    curve : Curve
-        The family.
-    u : ndarray of shape (draws, d)
-        Its working coordinates.
-    frame, to : Frame
-        Where they were drawn, and where they are wanted.
-
-    Returns
-    -------
-    ndarray of shape (draws, d)
+    `curve`: the family; `u` (draws, d): its working coordinates; `frame`, `to`: where they were
+    drawn, and where they are wanted; returns (draws, d).
     """
     own = curve.at(frame)
     if frame.centre == to.centre or "shift" not in own.coordinates:
@@ -151,17 +124,8 @@ def sample_prior(
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Prior draws in the union of coordinates, and the hypothesis of each.
 
-    Parameters
-    ----------
-    weights : mapping of str to float
-        Prior probabilities, which are scaled to sum to 1.
-    problem : Problem
-        Of the average.
-
-    Returns
-    -------
-    u : ndarray of shape (size, coordinates of the average)
-    part : ndarray of shape (size,)
+    `weights`: prior probabilities, which are scaled to sum to 1; `problem`: of the average; returns
+    `u` (size, coordinates of the average); `part` (size,).
     """
     share = np.array(list(weights.values()))
     part = rng.choice(share.size, size, p=share / share.sum())
@@ -191,25 +155,16 @@ WORST: dict[str, Callable[[Sequence[float]], float]] = {
 class Averaged:
     """Of which family each draw of the curve is, and which draws are of exact calibration.
 
-    Attributes
-    ----------
-    weights : mapping of str to float
-        Prior probability of each family mixed, exact calibration included.
-    asked : mapping of str to float
-        The same of the families asked for; others stand for some where there are few scores.
-    prob_calibrated : float
-        The posterior probability of exact calibration.
-    family : ndarray of int of shape (draws,)
-        Index of the family of each draw among `families`.
-    exact : ndarray of bool of shape (draws,)
-        Draws in which the model is exactly calibrated, so many as that is probable: their distances
-        are 0. What is read off the curve itself, which is given that it is not, uses all draws.
+    In `exact` draws distances are 0; what is read off the curve itself, which is given that
+    calibration is not exact, uses all draws. `weights` are the prior probabilities of what was
+    mixed, `asked` those of the families asked for, for some of which others stand where there are
+    few scores.
     """
 
     weights: Mapping[str, float]
     asked: Mapping[str, float]
-    prob_calibrated: float
-    family: NDArray[np.intp]
+    prob_calibrated: float  # the posterior probability of exact calibration
+    family: NDArray[np.intp]  # (draws,): index of the family of each draw among `families`
     exact: NDArray[Any]
 
     @property
@@ -224,54 +179,31 @@ class Averaged:
 class OneOf:
     """Which of several curves a part is of.
 
-    Attributes
-    ----------
-    title : str
-        The level's name, or what stands in its place.
-    key : dict
-        Which it is, as JSON has it: at some levels, the average, a new level, or each case with its
-        own.
-    several : Any
-        All curves, whose `tree` is stored with it.
-    is_new : bool
-        Whether it is of a level that has not been seen: then it is not estimated but predicted.
-    has_outcomes : bool
-        Whether those of the part's table were observed.
+    `key`: which it is, as JSON has it: at some levels, the average, a new level, or each case with
+    its own; `is_new`: whether it is of a level that has not been seen: then it is not estimated but
+    predicted.
     """
 
-    title: str
+    title: str  # the level's name, or what stands in its place
     key: Mapping[str, Any]
-    several: Any
+    several: Any  # all curves, whose `tree` is stored with it
     is_new: bool = False
-    has_outcomes: bool = True
+    has_outcomes: bool = True  # whether those of the part's table were observed
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """Draws of the curve of one table, and what was fitted.
 
-    Attributes
-    ----------
-    u : ndarray of shape (draws, d)
-        Working coordinates, chain by chain.
-    stats : dict
-        Of importance sampling: pareto_k, ess, log_evidence and log_evidence_error. Of NUTS, what
-        the sampler told of each draw, of shape (chains, draws).
-    prior : ndarray of shape (draws, d), optional
-        Prior draws of the coordinates, where they are not those of the problem's prior.
-    of_several : float, optional
-        Of one of several curves, the probability that it is exactly calibrated, as in some draws.
-    rows : Problem, optional
-        Where functionals are evaluated, if not at the rows of the problem: those of cases of which
-        each has the curve of its own group.
-    law : Bootstrap, optional
-        Of the weights of rows, where it is not that of the cases or clusters of the table.
-    one_of : OneOf, optional
-        Which of several curves this is.
+    `stats` has pareto_k, ess, log_evidence and its error; of NUTS what the sampler told, (chains,
+    draws). `prior`: draws, where they are not of the problem's prior. `of_several`: of one of
+    several curves, the probability of exact calibration. `rows`: where functionals are evaluated,
+    if each case has the curve of its own group. `law`: of the weights of rows, if not that of the
+    table.
     """
 
     problem: Problem
-    u: Floats
+    u: Floats  # (draws, d): working coordinates, chain by chain
     chains: int
     engine: str
     stats: Mapping[str, Any]
@@ -280,7 +212,7 @@ class Part:
     of_several: float | None = None
     rows: Problem | None = None
     law: Any = None
-    one_of: OneOf | None = None
+    one_of: OneOf | None = None  # which of several curves this is
 
     @classmethod
     def of_sample(cls, problem: Problem, sample: Sample, averaged: Averaged | None = None) -> Part:

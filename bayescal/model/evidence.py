@@ -34,21 +34,11 @@ LARGEST_ESTIMATE = 1e6
 
 
 class Predictive(NamedTuple):
-    """What a random-effects meta-analysis predicts for the next study.
+    """What a random-effects meta-analysis predicts for the next study."""
 
-    Attributes
-    ----------
-    mean : float
-        Mean over studies.
-    sd : float
-        Standard deviation of the next study's true value, uncertainty of the mean included.
-    between : float
-        Standard deviation between studies.
-    """
-
-    mean: float
-    sd: float
-    between: float
+    mean: float  # mean over studies
+    sd: float  # standard deviation of the next study's true value, uncertainty of the mean included
+    between: float  # standard deviation between studies
     studies: int
 
 
@@ -174,10 +164,7 @@ def from_studies(
 def next_study(estimate: Floats, error: Floats) -> Predictive:
     """The predictive distribution for the next study, by restricted maximum likelihood.
 
-    Parameters
-    ----------
-    estimate, error : ndarray of shape (studies,)
-        Estimates and their standard errors.
+    `estimate`, `error` (studies,): estimates and their standard errors.
     """
     from scipy.optimize import minimize_scalar
 
@@ -316,9 +303,7 @@ def from_posterior(post: Any, site: str = NEW_SITE, *, name: str | None = None) 
 def marginal(values: Floats) -> Distribution:
     """The t law of greatest likelihood, or a normal one where its tails are nearly normal.
 
-    Parameters
-    ----------
-    values : ndarray of shape (draws,)
+    `values` (draws,).
     """
     from scipy.optimize import minimize
 

@@ -27,17 +27,7 @@ def bounded_probability(h: Floats, guess: Floats, lapse: Floats) -> Floats:
 
 
 def bounded_log_odds(log_odds: Floats, guess: Floats, lapse: Floats) -> Floats:
-    """Log-odds of g, from those of h, without the loss of digits near 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.special import expit
-    >>> from bayescal.model.lapse import bounded_log_odds
-    >>> at = bounded_log_odds(np.array([-40.0, 0.0]), np.array(0.02), np.array(0.1))
-    >>> expit(at).round(3)
-    array([0.02, 0.46])
-    """
+    """Log-odds of g, from those of h, without the loss of digits near 0 and 1."""
     with np.errstate(divide="ignore"):
         event = np.logaddexp(np.log(guess), np.log1p(-lapse) + log_odds)
         other = np.logaddexp(np.log1p(-guess), np.log(lapse) + log_odds)

@@ -42,12 +42,7 @@ def prior_partitions(
 ) -> PartitionDraws:
     """Curves from the prior, given the scores and that they leave the diagonal somewhere.
 
-    Parameters
-    ----------
-    score : ndarray of shape (rows,)
-        Inside (0, 1), ascending.
-    trials : ndarray of shape (rows,)
-    edges : ndarray of shape (cells - 1,)
+    `score` (rows,): inside (0, 1), ascending; `trials` (rows,); `edges` (cells - 1,).
     """
     k = edges.size + 1
     end, rho = prior.grid(k)

@@ -81,12 +81,7 @@ def _operation(name: str) -> Any:
 class OtherLaw:
     """A named distribution of PyMC, which NUTS takes and the fast engines do not.
 
-    Parameters
-    ----------
-    name : str
-        Of its class in PyMC.
-    parameters : tuple of float
-        As the operation that draws it takes them.
+    `parameters` are those of the operation that draws it.
     """
 
     name: str
@@ -469,13 +464,7 @@ class Prior:
 
 
 class JointPrior:
-    """The prior of all coordinates of a curve; its deviations share one scale.
-
-    Parameters
-    ----------
-    prior : Prior
-    coordinates : tuple of str
-    """
+    """The prior of all coordinates of a curve; its deviations share one scale."""
 
     def __init__(self, prior: Prior, coordinates: tuple[str, ...]) -> None:
         self._prior, self._coordinates = prior, coordinates

@@ -44,36 +44,19 @@ SHARED_BY_FAMILIES = (
 class Problem:
     """A table to fit a curve to. Nothing in it but the hits depends on outcomes.
 
-    Its rows, `score`, `trials` and `hits`, are those of the table, inside (0, 1); past
-    `MOST_ROWS` of them, neighbouring rows are merged. What is stated of single cases or
-    of the scores as they came in is read off `table`.
-
-    Attributes
-    ----------
-    data : CalibrationData
-        The table as it came in.
-    curve : Curve
-        The family, with its coordinates at this frame.
-    frame : Frame
-        The family's constants.
-    edges : Edges
-        How scores of 0 and 1 are read.
-    seed : int
-        Every random number of the fit and of its functionals follows from it.
-    most_rows : int, optional
-        Most rows to merge the table to; by default as `MOST_ROWS` says.
-    likelihood : Likelihood
-        The law of the outcomes given the curve.
+    Its rows, `score`, `trials` and `hits`, are those of the table, inside (0, 1); past `MOST_ROWS`
+    of them, neighbouring rows are merged. What is stated of single cases or of the scores as they
+    came in is read off `table`.
     """
 
-    data: CalibrationData
-    curve: Curve
+    data: CalibrationData  # the table as it came in
+    curve: Curve  # the family, with its coordinates at this frame
     prior: Prior
-    frame: Frame
-    edges: Edges
-    seed: int
-    most_rows: int | None = None
-    likelihood: Likelihood = BINOMIAL
+    frame: Frame  # the family's constants
+    edges: Edges  # how scores of 0 and 1 are read
+    seed: int  # every random number of the fit and of its functionals follows from it
+    most_rows: int | None = None  # most rows to merge the table to; by default as `MOST_ROWS` says
+    likelihood: Likelihood = BINOMIAL  # the law of the outcomes given the curve
 
     @property
     def of_times(self) -> bool:
@@ -356,26 +339,7 @@ def prepare(
     random_state: RandomState = None,
     **roles: Unpack[CaseRoles],
 ) -> Problem:
-    """Make the problem that every fit of a curve starts from.
-
-    Parameters
-    ----------
-    %(cases)s
-    curve : str or Curve
-    prior : {"neutral", "clinical"}, Prior, or mapping
-    edge : float in (0, 0.5), optional
-    random_state : int or numpy.random.Generator, optional
-        As in `bayescal.fit`.
-
-    Examples
-    --------
-    >>> from bayescal.model.problem import prepare
-    >>> problem = prepare([0, 1, 1, 0], [0.2, 0.7, 1.0, 0.2], random_state=0)
-    >>> problem.score
-    array([0.2  , 0.7  , 0.925])
-    >>> problem.trials
-    array([2., 1., 1.])
-    """
+    """Make the problem that every fit of a curve starts from; options as in `bayescal.fit`."""
     data = table_of(y_true, y_prob, roles, times=True).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
     law = likelihood_of(data)

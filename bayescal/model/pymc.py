@@ -47,26 +47,14 @@ MOST_CASES = 5000
 
 
 class Observations(NamedTuple):
-    """What a PyMC model observes.
+    """What a PyMC model observes."""
 
-    Attributes
-    ----------
-    score, trials, hits : ndarray of shape (n,)
-        Scores as they were stated or moved inside (0, 1), cases and events.
-    weight : ndarray of shape (n,), optional
-        By which the log likelihood of each is multiplied.
-    offset : ndarray of shape (n,) or PyMC variable, optional
-        Added to the log-odds.
-    group : ndarray of int of shape (n,), optional
-        Of several curves, whose it is.
-    """
-
-    score: Floats
-    trials: Floats
-    hits: Floats
-    weight: Floats | None = None
-    offset: Any = None
-    group: NDArray[np.intp] | None = None
+    score: Floats  # (n,): scores as they were stated or moved inside (0, 1), cases and events
+    trials: Floats  # (n,)
+    hits: Floats  # (n,)
+    weight: Floats | None = None  # (n,): by which the log likelihood of each is multiplied
+    offset: Any = None  # (n,): added to the log-odds
+    group: NDArray[np.intp] | None = None  # (n,): of several curves, whose it is
 
 
 def cases_of_table(data: CalibrationData) -> tuple[NDArray[np.intp], NDArray[np.int8]] | None:
@@ -95,10 +83,7 @@ def joined_rows(tables: Sequence[Any], groups: Sequence[int]) -> Observations:
 def weighted(rows: Observations, weight: Floats, tables: Sequence[CalibrationData]) -> Observations:
     """Cases that count as several, or with sampling weights, on the scale of effective cases.
 
-    Parameters
-    ----------
-    tables : sequence of CalibrationData
-        That of each group, or one.
+    `tables`: that of each group, or one.
     """
     if not any(data.is_pseudo for data in tables):
         return rows._replace(trials=weight, hits=weight * rows.hits)
@@ -132,13 +117,9 @@ STEP_NAMES = ("step", "competing_step")
 def observe_times(problems: Sequence[Problem], score: Any, log_odds: Any) -> None:
     """Add the steps of Q and the likelihood to the open model.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One, or those of several groups that have their steps in common.
-    score, log_odds : PyTensor variables of shape (rows,)
-        Scores inside (0, 1), and log-odds of the curve, at the rows of the problems' tables, one
-        table after the other.
+    `problems`: one, or those of several groups that have their steps in common; `score`, `log_odds`
+    (rows,): scores inside (0, 1), and log-odds of the curve, at the rows of the problems' tables,
+    one table after the other.
     """
     import pymc as pm
     import pytensor.tensor as pt
@@ -205,16 +186,9 @@ def model_of(
 ) -> pm.Model:
     """The PyMC model of a problem, or of several curves.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of several curves, that of all patients.
-    rows : Observations, optional
-        What is observed; by default the rows of the problem.
-    several : SeveralCurves, optional
-    named : bool
-        Whether it is one to look at: with `log_odds` and `event_prob` as deterministic variables,
-        and in the model whose context is open, if there is one.
+    `problem`: of several curves, that of all patients; `rows`: what is observed; by default the
+    rows of the problem; `named`: whether it is one to look at: with `log_odds` and `event_prob` as
+    deterministic variables, and in the model whose context is open, if there is one.
     """
     _refuse_without_density(problem.curve)
     import pymc as pm
@@ -283,17 +257,10 @@ def model_of(
 
 
 class Source(NamedTuple):
-    """What a model was built of.
-
-    Attributes
-    ----------
-    problem : Problem, or that of several curves
-    rows : Observations or None
-        What it observes; None of times to an event.
-    """
+    """What a model was built of."""
 
     problem: Any
-    rows: Observations | None
+    rows: Observations | None  # what it observes; None of times to an event
 
 
 def remembered(model: pm.Model, problem: Any, rows: Observations | None) -> pm.Model:

@@ -49,8 +49,8 @@ class Reversed(NamedTuple):
 def reversed_scores(data: CalibrationData) -> Reversed | None:
     """Whether scores run the wrong way: the slope is surely negative, and C is below 0.5.
 
-    The interval of C is DeLong's; the slope is that of logistic regression. None where they do
-    not, and of times to an event, whose cases are not all known.
+    The interval of C is DeLong's; the slope is that of logistic regression. None where they do not,
+    and of times to an event, whose cases are not all known.
     """
     if data.follow_up is not None:
         return None

@@ -42,18 +42,12 @@ LEAST_RELATIVE_VARIANCE = 0.04
 
 @dataclass(frozen=True)
 class RiskPrior:
-    """How often a risk is exactly the score, and how near the score it is else.
+    """How often a risk is exactly the score, and how near it is else; values are equally probable.
 
-    Attributes
-    ----------
-    on : tuple of float in [0, 1)
-        Probabilities that a risk is exactly its score, each equally probable.
-    scale : tuple of float
-        Standard deviations of a risk at a score of one half, in log-odds, each equally probable.
-    relative : tuple of float in [0, 1]
-        At other scores: 0 if the law counts as many cases there, so that it is as wide in
-        probability times the root of s (1 - s); 1 if it is as wide in log-odds. Each equally
-        probable.
+    `on`: probabilities that a risk is its score. `scale`: standard deviations of a risk at a score
+    of one half, in log-odds. `relative`: at other scores, 0 if the law counts as many cases there,
+    so that it is as wide in probability times the root of s (1 - s); 1 if it is as wide in
+    log-odds.
     """
 
     on: tuple[float, ...] = (0.0, 0.2, 0.5, 0.8)
@@ -70,24 +64,8 @@ class RiskPrior:
 def shapes_of(score: Floats, scale: Floats, relative: Floats) -> tuple[Floats, Floats]:
     """Both parameters of the Beta law of a risk, each of shape (settings, rows).
 
-    Parameters
-    ----------
-    score : ndarray of shape (rows,)
-        In [0, 1].
-    scale, relative : ndarray of shape (settings,)
-        As in `RiskPrior`.
-
-    Returns
-    -------
-    a, b : ndarray of shape (settings, rows)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.model.saturated import shapes_of
-    >>> a, b = shapes_of(np.array([0.0, 0.5]), np.array([0.4]), np.array([0.0]))
-    >>> a.round(1), b.round(1)
-    (array([[ 0.5, 13. ]]), array([[25.5, 13. ]]))
+    `score` (rows,): in [0, 1]; `scale`, `relative` (settings,): as in `RiskPrior`; returns `a, b`
+    (settings, rows).
     """
     variance = np.maximum(4 * score * (1 - score), LEAST_RELATIVE_VARIANCE)
     cases = 4 / scale[:, None] ** 2 / variance ** relative[:, None]
@@ -96,19 +74,11 @@ def shapes_of(score: Floats, scale: Floats, relative: Floats) -> tuple[Floats, F
 
 @dataclass(frozen=True)
 class RiskSums:
-    """Evidence of independent risks that are not all the scores, and what draws of them need.
+    """Evidence of independent risks that are not all the scores, and what draws of them need."""
 
-    Attributes
-    ----------
-    score : ndarray of shape (rows,)
-        In [0, 1]; those nearer than 1e-12 to 0 or 1 are at that distance.
-    trials, hits : ndarray of shape (rows,)
-        Cases and events; need not be whole numbers. All zero for the prior.
-    """
-
-    score: Floats
-    trials: Floats
-    hits: Floats
+    score: Floats  # (rows,): in [0, 1]; those nearer than 1e-12 to 0 or 1 are at that distance
+    trials: Floats  # (rows,): cases and events; need not be whole numbers. All zero for the prior
+    hits: Floats  # (rows,)
     prior: RiskPrior
 
     @cached_property
@@ -170,9 +140,7 @@ class RiskSums:
     def draw(self, draws: int, rng: np.random.Generator) -> Floats:
         """Independent draws of the errors, risk minus score, exactly zero where they are equal.
 
-        Returns
-        -------
-        ndarray of shape (draws, rows)
+        Returns (draws, rows).
         """
         setting = resample(self.probability, draws, rng)
         a, b = self._shapes

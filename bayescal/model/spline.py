@@ -43,10 +43,8 @@ def _knots(x: Floats, weight: Floats) -> tuple[float, ...]:
 class Splines(NamedTuple):
     """Cubic splines, one a column.
 
-    Attributes
-    ----------
-    pieces : ndarray of shape (4, knots - 1, columns)
-        Coefficients between neighbouring knots, that of the cube first.
+    `pieces` (4, knots - 1, columns): coefficients between neighbouring knots, that of the cube
+    first.
     """
 
     knots: tuple[float, ...]
@@ -99,9 +97,7 @@ def _between_hats(knots: tuple[float, ...]) -> Floats:
 def _hats(knots: tuple[float, ...]) -> Floats:
     """Curves whose second derivative is a hat over one inner knot, at the knots and up to a line.
 
-    Returns
-    -------
-    ndarray of shape (knots, knots - 2)
+    Returns (knots, knots - 2).
     """
     gap, hat = np.diff(knots)[:, None], np.eye(len(knots))[:, 1:-1]
     start = np.zeros((1, hat.shape[1]))
@@ -114,17 +110,12 @@ def _hats(knots: tuple[float, ...]) -> Floats:
 def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     """Knots at quantiles of the scores, and deviations orthogonal to intercept and slope.
 
-    Quantiles are of cases weighted as `weight_of_rows` says, so that knots go where outcomes can
-    tell one curve from another, and where there are many cases. Deviations are the Demmler-Reinsch
-    basis of the natural cubic splines: orthogonal over the cases and in the integrated squared
-    second derivative alike. They are positive at the last knot: their signs are free, and a
-    linear algebra library may choose others on another processor. Prior variance is that penalty to
-    the power -2 SMOOTHNESS, scaled so that the trial-weighted mean variance of their sum is one.
-    Deviations too faint for this many cases to show are left out.
-
-    References
-    ----------
-    Demmler & Reinsch (1975), Oscillation matrices with spline smoothing, Numerische Mathematik 24.
+    Quantiles are of cases weighted by `weight_of_rows`. Deviations are the Demmler-Reinsch basis of
+    the natural cubic splines: orthogonal over the cases and in the integrated squared second
+    derivative alike. They are positive at the last knot, since linear algebra libraries choose
+    signs by the processor. Prior variance is that penalty to the power -2 SMOOTHNESS, scaled so
+    that the trial-weighted mean variance of their sum is one. Those too faint for this many cases
+    to show are left out. Demmler & Reinsch (1975), Numerische Mathematik 24.
     """
     from scipy.linalg import eigh
 

@@ -76,22 +76,10 @@ TRACED = TracedCurve(
 
 
 def mean_errors(score: Floats, risk: Floats, trials: Floats) -> tuple[Floats, Floats]:
-    """Mean of risk - score at each of a few scores, or at points between which it is smooth.
+    """Points, and mean of risk - score there: at each of a few scores, or smooth between points.
 
     Of a smooth curve, sums over the cases of risks, and of risks times log-odds, stay as they are;
     so observed over expected and the calibration slope are those of the risks themselves.
-
-    Parameters
-    ----------
-    score, trials : ndarray of shape (n,)
-        Scores inside (0, 1).
-    risk : ndarray of shape (draws, n)
-
-    Returns
-    -------
-    points : ndarray of shape (k,)
-        Ascending scores.
-    errors : ndarray of shape (draws, k)
     """
     error = risk - score
     points, at = np.unique(score, return_inverse=True)

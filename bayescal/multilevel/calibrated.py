@@ -33,8 +33,6 @@ from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import identity_of_times
 from bayescal.multilevel.problem import MultilevelProblem
 
-__all__ = ["Explained", "ProbCalibrated", "explained", "identity_log_likelihood", "prior_of"]
-
 # An "every" of .1 wins against one cell of twelve that is off by .9 in log-odds. Without it, the
 # interval score of TCE at calibrated hospitals is 4 % larger. Tried on 163 sets of 6 to 15 sites.
 # Prior probabilities that every curve is exactly calibrated, and that the average alone is.

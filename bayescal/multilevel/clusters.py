@@ -1,4 +1,4 @@
-"""Clusters of cases inside groups: how much flatter they make the likelihood of each group.
+"""Likelihoods of groups that have something in common: the steps of Q, or clusters of cases.
 
 As for one curve, the likelihood of independent cases is contracted by the sandwich. How alike the
 cases of a cluster are is estimated from the clusters of all groups, round the curve of each, and
@@ -17,29 +17,77 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bayescal.core.arrays import Floats
 from bayescal.data.clusters import COUNTED, Clusters
 from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp
-from bayescal.inference.clusters import Adjustment
-from bayescal.inference.density import CurveDensity, prior_covariance
-from bayescal.model.clusters import (
-    degrees_of,
-    flattened,
-    information_of_times,
-    share_alike,
-)
+from bayescal.inference.density import Adjustment, CurveDensity, prior_covariance
+from bayescal.model.clusters import degrees_of, flattened, information_of_times, share_alike
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row
+from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
+from bayescal.model.likelihood.times.rows import partial_of_group, rows_given_steps
+from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
 from bayescal.model.likelihood.times.told import told_by_cases
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
-from bayescal.multilevel.steps import SharedSteps, given_steps
 
-__all__ = ["adjustments_of", "clusters_by_group"]
+
+class SharedSteps(NamedTuple):
+    """The steps of Q, at their likeliest values, that all groups have in common.
+
+    Attributes
+    ----------
+    steps : Steps
+    partial : dict of int to Partial
+        Entries of each group with patients that are known in part, or nodes in their place.
+    coarse : dict of int to Partial
+        Fewer nodes, by which draws are proposed.
+    """
+
+    steps: Steps
+    partial: dict[int, Partial]
+    coarse: dict[int, Partial]
+
+
+def steps_in_common(
+    pooled: Problem, labels: Sequence[str], tables: Mapping[str, Problem]
+) -> SharedSteps:
+    """Those of some groups, computed once.
+
+    Parameters
+    ----------
+    pooled : Problem
+        All patients as one table.
+    labels : sequence of str
+        Names of the groups, in order.
+    tables : mapping of str to Problem
+        The problem of each group with patients.
+    """
+    law, table = law_of(pooled), pooled.table
+    key = "groups", tuple(labels), pooled.edges, float(table.score @ table.trials)
+    if key not in law.kept:
+        law.kept[key] = _made(pooled, {labels.index(label): tables[label] for label in tables})
+    known: SharedSteps = law.kept[key]
+    return known
+
+
+def _made(pooled: Problem, each: Mapping[int, Problem]) -> SharedSteps:
+    partial = {k: partial_of_group(group) for k, group in each.items()}
+    entries = joined([entries_of(group) for group in each.values()])
+    nodes = joined([replace(entries_of(each[k]), partial=nodes) for k, nodes in partial.items()])
+    score = np.concatenate([group.table.score for group in each.values()])
+    steps = likeliest_steps(law_of(pooled), score, entries, nodes.partial).steps
+    coarse = {k: partial_of_group(group, coarse=True) for k, group in each.items()}
+    return SharedSteps(steps, partial, coarse)
+
+
+def given_steps(group: Problem, number: int, shared: SharedSteps) -> CurveDensity:
+    """The density of the curve of independent cases of one group, given the steps of Q."""
+    return CurveDensity(group, rows=rows_given_steps(group, shared.coarse[number], shared.steps))
+
 
 # Degrees of freedom of a group's own clusters at which they count as much as those of all.
 DEGREES_OF_OTHERS = 100.0
@@ -134,12 +182,10 @@ class _FittedGroup:
     def adjustment(self, extra: Floats, degrees: float) -> Adjustment:
         """That of a score with this more of covariance than independent cases have."""
         about = flattened(self.information, extra, self.precision, degrees)
-        by, curve = about.contraction.T, self.density.curve
+        by = about.contraction.T
         slope = self._slope()
         linear = by @ (by @ slope) - by @ slope
-        calibrated = curve.with_offset(np.zeros((1, curve.size)))[0, 1:]
-        made = Adjustment(self.top, about.contraction, 0.0, linear)
-        return made.as_at(calibrated, self.density)
+        return Adjustment(self.top, about.contraction, linear).calibrated_as(self.density)
 
 
 class _FollowedGroup(_FittedGroup):
@@ -165,7 +211,7 @@ class _FollowedGroup(_FittedGroup):
         return information_of_times(self.problem, row, basis, self.fitted, self.steps)
 
     def _slope(self) -> Floats:
-        return self.density.rows.derivatives(self.top)[1]
+        return self.density.by_coefficients(self.top)[1]
 
     def told(self, clusters: Clusters) -> _Told:
         """What cases of each cluster in each entry of the follow-up tell."""
@@ -186,6 +232,8 @@ class _BetweenGroups:
         entries = _Entries.of(clusters, data, groups)
         parts, part = np.unique(entries.cluster * len(groups) + entries.group, return_inverse=True)
         self.cluster, self.group = np.divmod(parts, len(groups))
+        from scipy import sparse
+
         member = sparse.csr_array(
             (np.ones(part.size), (part, np.arange(part.size))), shape=(parts.size, part.size)
         )

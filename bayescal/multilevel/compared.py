@@ -1,30 +1,35 @@
-"""Several curves compared: which there are, how far each is off, and which is furthest."""
+"""Several curves compared: which there are, how much they differ, and a table of all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats
+from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, as_items, check_choice
+from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.core.text import shortened
+from bayescal.model.curves import as_curve
+from bayescal.model.draws import at_centre
+from bayescal.model.likelihood.times.entries import entries_of
+from bayescal.model.likelihood.times.rows import rows_given_steps
+from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.model.problem import Problem
+from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.imputed import in_turn, mixed
+from bayescal.posterior.intervals import equal_tailed
+from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = [
-    "OFF_BY",
-    "Part",
-    "Side",
-    "check_levels",
-    "off_by",
-    "parts_of",
-    "share_off",
-    "shares_of_worst",
-    "two_of",
-]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Part"]
 
 # A difference, or a distance from perfect calibration, that is counted by default.
 OFF_BY = 0.05
@@ -145,3 +150,230 @@ def shares_of_worst(off: Floats) -> Floats:
 def share_off(off: Floats, limit: float) -> float:
     """Share of the draws in which a curve or more is off by more than the limit."""
     return float((off > limit).any(axis=0).mean())
+
+
+# Largest correlation whose Fisher's z is taken.
+NEAR_ONE = 1 - 1e-9
+
+
+def heterogeneity(each: Sequence[MultilevelDraws]) -> pd.DataFrame:
+    """The table of `MultilevelPosterior.heterogeneity`, of the draws of each imputation.
+
+    Logarithms of scales and Fisher's z of correlations are moved apart.
+    """
+    import pandas as pd
+
+    problem = each[0].problem
+    scales = _scales(each)
+    rows: dict[Any, dict[str, float]] = {}
+    several = scales.shape[1] > 1
+    for k, term in enumerate(problem.terms):
+        for column, name in enumerate(problem.varying):
+            row = _described(scales[:, k, column])
+            if several:
+                row["prob_largest"] = float((scales[:, :, column].argmax(axis=1) == k).mean())
+            rows[(term.name, name) if several else name] = row
+    known = [drawn.correlation for drawn in each if drawn.correlation is not None]
+    if known and len(problem.varying) > 1:
+        z = mixed([np.arctanh(np.clip(one, -NEAR_ONE, NEAR_ONE)) for one in known])
+        rows["correlation"] = _described(known[0] if len(known) == 1 else np.tanh(z))
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    if several:
+        table.index = pd.MultiIndex.from_tuples(list(rows), names=["term", "coordinate"])
+    return table
+
+
+def _scales(each: Sequence[MultilevelDraws]) -> Floats:
+    """Of shape (draws, terms, coordinates); of ordered periods, their standard deviation."""
+    if not each[0].problem.is_walk:
+        scales = [drawn.scales.swapaxes(0, 1) for drawn in each]
+        return scales[0] if len(scales) == 1 else np.exp(mixed([np.log(one) for one in scales]))
+    centre, spreads = each[0].problem.pooled.frame.centre, []
+    for drawn in each:
+        names = drawn.problem.pooled.curve.coordinates
+        named = dict(zip(names, np.moveaxis(drawn.groups, -1, 0), strict=True))
+        moved = at_centre(named, drawn.problem.pooled.frame.centre, centre)
+        varying = [moved[name].std(axis=0) for name in drawn.problem.varying]
+        spreads.append(np.stack(varying, axis=-1)[:, None])
+    return in_turn(np.stack(spreads))
+
+
+def prob_unlike(each: Sequence[MultilevelDraws]) -> pd.Series:
+    """The table of `MultilevelPosterior.prob_unlike`, the mean over imputations."""
+    import pandas as pd
+
+    problem = each[0].problem
+    term, known = problem.robust_term, [drawn.unlike for drawn in each if drawn.unlike is not None]
+    if term is None or not known:
+        what, cure = "a site", "vary=bc.by('site'), whose effects are robust"
+        if problem.kind != "sites":
+            what, cure = "a cell", "vary=['sex', 'age', bc.by('sex', 'age', robust=True)]"
+        raise InputError(
+            f"the posterior has no probability that {what} is unlike the others: its effects are "
+            f"normal. Fit it with {cure}."
+        )
+    parts = parts_of(problem.axes, problem.cells, term.axes)
+    groups = [problem.groups_with(part.levels)[0] for part in parts]
+    shares = np.mean([unlike[groups].mean(axis=1) for unlike in known], axis=0)
+    return pd.Series(
+        shares, pd.Index([part.level for part in parts], name=term.name), name="prob_unlike"
+    )
+
+
+def _described(values: Floats) -> dict[str, Any]:
+    lower, upper = equal_tailed(values, 0.95)
+    named = {"mean": values.mean(), "median": np.median(values), "lower": lower, "upper": upper}
+    return {name: float(value) for name, value in named.items()}
+
+
+RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
+RAW = ("tce", *RATIO_AND_SLOPE)
+# A coefficient beyond it is of outcomes that scores separate, where there is no maximum.
+NEAR_RAW, MOST_RAW = 1e-10, 20.0
+
+
+def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
+    """The table of `MultilevelPosterior.table`.
+
+    Parameters
+    ----------
+    post : MultilevelPosterior
+    by, delta, ci_prob
+        As of that method.
+    """
+    import pandas as pd
+
+    several, kind = len(post.levels) > 1, post.problem.kind
+    parts = post.parts(by)
+    if by is None and several:
+        parts = parts + post.parts(list(post.levels))
+    rows, off = [], []
+    for part in parts:
+        # Of one axis there can be 2000 levels, whose evaluations are not kept.
+        view = post.at(part.levels) if several else post._view_alone({"at": part.levels})
+        row = _row(post.problem, part.level, view, ci_prob)
+        rows.append(row | {"prob_off": 1 - view.prob_below(delta)})
+        if kind == "sites":
+            rows[-1]["prob_differs"] = _share_off_average(view, delta)
+        off.append(off_by(view.values_of("tce"), "tce"))
+    names, keys = post._index(parts)
+    index = pd.MultiIndex.from_tuples(keys, names=names) if len(names) > 1 else None
+    table = pd.DataFrame(rows, pd.Index(keys, name=names[0]) if index is None else index)
+    worst = np.zeros(len(parts))
+    for factor in dict.fromkeys(part.factor for part in parts):
+        own = [k for k, part in enumerate(parts) if part.factor == factor]
+        worst[own] = shares_of_worst(np.stack([off[k] for k in own]))
+    table["prob_worst"] = worst
+    term = post.problem.robust_term
+    if term is not None and post._free.unlike is not None:
+        unlike = post.prob_unlike()
+        table["prob_unlike"] = [
+            unlike[part.level] if part.factor == term.name else np.nan for part in parts
+        ]
+    return table
+
+
+def _row(
+    problem: MultilevelProblem, label: str, view: CalibrationPosterior, ci_prob: float
+) -> dict[str, float]:
+    """Cases and events; each functional with `_raw`, `_lower` and `_upper`.
+
+    What is not known, or has no estimate, is not a number.
+    """
+    row, raw = known_of(problem, label, view)
+    rows = view._rows_of_summary(RAW, ci_prob)
+    for name in RAW:
+        row[f"{name}_raw"] = raw.get(name, np.nan)
+        estimate, *_, lower, upper = rows.get(name, (np.nan,) * 3)
+        row[name], row[f"{name}_lower"], row[f"{name}_upper"] = estimate, lower, upper
+    return row
+
+
+def known_of(
+    problem: MultilevelProblem, label: str, view: CalibrationPosterior
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Cases and events of a group, and what it says by itself; not a number if not known."""
+    known = problem.summaries.get(label)
+    if known is None:
+        return size_of(view), raw_of(view)
+    size = {"cases": known.site.n, "events": known.site.observed}
+    return {name: np.nan if x is None else x for name, x in size.items()}, dict(known.site.raw)
+
+
+def _share_off_average(view: CalibrationPosterior, limit: float) -> float:
+    """Share of the draws in which a site's curve is further than a limit from the average's."""
+    shares = []
+    for part, own in zip(view._parts, view.tables, strict=True):
+        assert part.one_of is not None
+        average, site = part.one_of.several.drawn.average, part.problem
+        curves, share = site.curves_at(), site.trials / site.trials.sum()
+        distance = np.empty(len(average))
+        for some in blocks(len(average), share.size):
+            apart = own.observed[some] - curves.probability(average[some])
+            distance[some] = np.abs(apart) @ share
+        shares.append(np.mean(distance > limit))
+    return float(np.mean(shares))
+
+
+def size_of(view: CalibrationPosterior) -> dict[str, float]:
+    """Cases and events: those of any imputation."""
+    table = view.tables[0].problem.table
+    return {"cases": float(table.trials.sum()), "events": float(table.hits.sum())}
+
+
+def raw_of(view: CalibrationPosterior) -> dict[str, float]:
+    """What the cases of a view say by themselves: of several imputations, on average."""
+    each = [raw_estimates(part.problem) for part in view.tables]
+    return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
+
+
+def raw_estimates(problem: Problem) -> dict[str, float]:
+    """What the cases of one table say by themselves.
+
+    The calibration slope is that of maximum likelihood, and tce the mean distance of that logistic
+    curve from the diagonal; they are not numbers where there is no maximum. The curve is fitted to
+    scores inside (0, 1), and errors are measured from the scores as they came in.
+    """
+    if problem.of_times:
+        return _raw_of_times(problem)
+    table, stated = problem.table, clipped(problem.data.score)
+    observed = float(table.hits.sum() / (table.trials @ stated))
+    try:
+        intercept, slope = logistic_mle(table.score, table.trials, table.hits)[0]
+    except InputError:
+        return {"observed_expected": observed, "calibration_slope": np.nan, "tce": np.nan}
+    curve = expit(intercept + slope * logit(table.score))
+    distance = np.abs(curve - stated) @ table.trials / table.trials.sum()
+    return {
+        "observed_expected": observed,
+        "calibration_slope": float(slope),
+        "tce": float(distance),
+    }
+
+
+def _raw_of_times(problem: Problem) -> dict[str, float]:
+    """The same of times to an event: all of them of the logistic curve of maximum likelihood.
+
+    When events come is that of the cases of this table alone.
+    """
+    events, none = entries_of(problem).events, dict.fromkeys(RAW, np.nan)
+    if not events.any():
+        return none | {"observed_expected": 0.0}
+    logistic = problem.of_family(as_curve("logistic"))
+    rows = rows_given_steps(logistic, entries_of(problem).partial, steps_of(problem))
+
+    def objective(at: Floats) -> tuple[float, Floats, Floats]:
+        value, gradient, information = rows.derivatives(at)
+        return value, gradient, -information
+
+    best = maximise(objective, np.array([0.0, 1.0]), tolerance=NEAR_RAW, longest=1.0)
+    if not best.converged or np.abs(best.point).max() > MOST_RAW:
+        return none
+    table, stated = problem.table, clipped(problem.data.score)
+    offset, basis = logistic.curve.basis(table.score, logistic.frame)
+    curve = expit(offset + basis @ best.point)
+    return {
+        "observed_expected": float(table.trials @ curve / (table.trials @ stated)),
+        "calibration_slope": float(best.point[1]),
+        "tce": float(np.abs(curve - stated) @ table.trials / table.trials.sum()),
+    }

@@ -17,14 +17,13 @@ from bayescal.model.problem import Problem
 from bayescal.multilevel.calibrated import Explained, explained
 from bayescal.multilevel.changes import changes_of_prior
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior, sites_of_prior
-from bayescal.multilevel.own import OwnProblem
+from bayescal.multilevel.mixture import OwnProblem
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.tree import multilevel_tree, read_draws, read_explained
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["SELF_NAMED", "Curves", "counted"]
 
 # Axes that name their levels by themselves; those of a factor are named with the factor.
 SELF_NAMED = ("site", "period")

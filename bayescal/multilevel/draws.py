@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
+from bayescal.multilevel.term import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.verdict import verdict_of
-
-__all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
 
 AXIS_OF_DRAWS = {
     "average": 0, "groups": 1, "scales": 1, "correlation": 0, "following": 0, "explanation": 0,

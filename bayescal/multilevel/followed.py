@@ -20,18 +20,9 @@ from bayescal.model.likelihood.times.correction import Correction
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.rows import columns_at
 from bayescal.model.likelihood.times.shared import log_without
+from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.steps import SharedSteps, given_steps, steps_in_common
-
-__all__ = [
-    "densities_of",
-    "identity_of_times",
-    "log_over_steps",
-    "over_steps",
-    "over_steps_of_sample",
-    "shared_steps",
-]
 
 ROOM_OF_STEPS = 1 << 22
 EVEN_WEIGHTS = 1e-9

@@ -33,8 +33,6 @@ from bayescal.multilevel.clusters import clusters_by_group
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import shared_steps
 
-__all__ = ["left_out"]
-
 
 def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
     """PSIS-LOO of a fit of several curves.

@@ -1,19 +1,26 @@
-"""A mixture of curves, weighted at each score by the cases that each curve is of."""
+"""Cases of several groups together: their mixed curve, and each row with the curve of its group.
+
+A mixture is weighted at each score by the cases that each curve is of. What is linear in the risk,
+such as O/E, is the same of either, and errors of groups cancel in it; distances do not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
 from bayescal.data.rows import Rows
-from bayescal.model.curve import Curve, CurveAtScores, Frame
-
-__all__ = ["MixtureCurve", "Shares", "mixture_of", "shares_of"]
+from bayescal.data.table import CalibrationData
+from bayescal.model.curve import Curve, CurveAtScores, Frame, expit_in_place
+from bayescal.model.problem import Problem
+from bayescal.posterior.population import Bootstrap, ClusterBootstrap, dirichlet
 
 MOST_SHARES = 20
 CASES_OF_A_SHARE = 25
@@ -124,3 +131,126 @@ def mixture_of(curve: Curve, shares: Shares) -> MixtureCurve:
 
 def _none_derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
     return {}
+
+
+@dataclass(frozen=True)
+class OwnProblem(Problem):
+    """The cases of several groups, whose rows are those of each group, in the order of scores.
+
+    Attributes
+    ----------
+    parts : tuple of Problem
+        One a group.
+    """
+
+    parts: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, together: Problem, parts: tuple[Problem, ...]) -> OwnProblem:
+        """Of the problem of all cases, and that of each group."""
+        known: dict[str, Any] = {
+            each.name: getattr(together, each.name) for each in fields(Problem)
+        }
+        return cls(**known, parts=parts)
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Of the rows of one group after the other, those with the lowest scores first."""
+        return np.argsort(np.concatenate([part.score for part in self.parts]), kind="stable")
+
+    def by_row(self, of: Callable[[Problem], Floats]) -> Floats:
+        """Values by row of each group, on the last axis, as rows of all."""
+        return np.concatenate([of(part) for part in self.parts], axis=-1)[..., self.order]
+
+    def mean_of_rows(self, values: Floats, cases: Floats | None = None) -> Floats:
+        """Means over the cases of each row, of values by row of the table of all cases."""
+        of = [part.mean_of_rows(values[self.data.rows_of(part.data.score)]) for part in self.parts]
+        return np.concatenate(of)[self.order]
+
+    @cached_property
+    def score(self) -> Floats:
+        """Scores inside (0, 1), ascending, of shape (rows,)."""
+        return self.by_row(lambda part: part.score)
+
+    @cached_property
+    def stated(self) -> Floats:
+        """The scores as they came in, of shape (rows,)."""
+        return self.by_row(lambda part: part.stated)
+
+    @cached_property
+    def trials(self) -> Floats:
+        """Cases of each row; sampling weights say which shares the groups have."""
+        return self.by_row(lambda part: part.trials * (part.data.trials.sum() / part.n))
+
+    @property
+    def n(self) -> float:
+        """All cases."""
+        return float(self.trials.sum())
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether neighbouring rows of a group are merged."""
+        return any(part.is_merged for part in self.parts)
+
+    def curves_at(self, scores: Floats | None = None) -> Any:
+        """The curve of each row's own group; at other scores the mean of the groups' curves."""
+        return _OwnCurves(self) if scores is None else super().curves_at(scores)
+
+    def weights(self, data: CalibrationData) -> Bootstrap:
+        """The law of the weights of rows, of the cases as they stand in the table of groups."""
+        clusters = data.with_several_clusters().clusters
+        if clusters is None or clusters.are_single:
+            return _Weights(self.by_row(lambda part: part.trials), self.trials)
+        row, first = np.empty(data.score.size, np.intp), 0
+        rank, group = np.argsort(self.order), np.asarray(data.group)
+        for label, part in zip(data.groups, self.parts, strict=True):
+            own = group == label
+            row[own] = rank[first + part.rows_of(data.score[own])]
+            first += part.score.size
+        return ClusterBootstrap.of(clusters, row[clusters.row], self.trials.size)
+
+
+class _OwnCurves:
+    """Each row at the curve of its own group: a family that is linear in its basis.
+
+    All rows are taken at once, since a call for each of a thousand groups and a few draws costs
+    twenty times their arithmetic.
+    """
+
+    def __init__(self, problem: OwnProblem) -> None:
+        part = problem.parts[0]
+        self.curve, self.stated = part.curve.at(part.frame), problem.stated
+        self.offset, basis = self.curve.basis(problem.score, part.frame)
+        self.basis = np.ascontiguousarray(basis.T)
+        sizes = [each.score.size for each in problem.parts]
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)[problem.order]
+        self.groups = len(sizes)
+
+    def probability(self, u: Floats) -> Floats:
+        """Of shape (draws, rows), for coordinates (draws, groups * d), one group after another."""
+        by_group = u.reshape(len(u) * self.groups, -1)
+        weights = self.curve.with_offset(by_group)[:, 1:].reshape(len(u), self.groups, -1)
+        log_odds = np.tile(self.offset, (len(u), 1))
+        for k, column in enumerate(self.basis):
+            log_odds += weights[:, self.owner, k] * column
+        curve = expit_in_place(log_odds)
+        calibrated = np.logical_not(by_group.any(axis=1)).reshape(len(u), self.groups)
+        if calibrated.any():  # without the rounding of a trip through log-odds
+            np.copyto(curve, self.stated, where=calibrated[:, self.owner])
+        return curve
+
+
+class _Weights(NamedTuple):
+    """Weights of independent cases: as many as are counted, which stand for `cases`."""
+
+    counted: Floats
+    cases: Floats
+
+    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
+        """Weights of a block of draws, of shape (draws of the block, rows)."""
+        weight = dirichlet(self.counted, part.stop - part.start, rng) * (self.cases / self.counted)
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+    def worth(self, values: Floats) -> float:
+        """One: cases are independent."""
+        return 1.0

@@ -15,33 +15,34 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_flag, as_level, as_number, check_choice, check_type
 from bayescal.core.text import card, rounded, shortened
 from bayescal.data.cases import as_scores
+from bayescal.data.stored import write_tree
 from bayescal.data.table import CalibrationData
 from bayescal.model.draws import worst_of
-from bayescal.multilevel import changed
+from bayescal.multilevel import changes
 from bayescal.multilevel.compared import (
     OFF_BY,
     Part,
     Side,
     check_levels,
+    heterogeneity,
     off_by,
     parts_of,
+    prob_unlike,
     share_off,
     shares_of_worst,
+    table_of_curves,
     two_of,
 )
 from bayescal.multilevel.curves import SELF_NAMED, Curves
-from bayescal.multilevel.datatree import tree_of_several
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.heterogeneity import heterogeneity, prob_unlike
 from bayescal.multilevel.problem import MultilevelProblem, problem_of_all
-from bayescal.multilevel.robust import LEAST_ROBUST, clearly_unlike
-from bayescal.multilevel.rows import table_of_curves
-from bayescal.multilevel.term import Vary
+from bayescal.multilevel.term import LEAST_ROBUST, Vary, clearly_unlike
+from bayescal.multilevel.tree import tree_of_several
 from bayescal.multilevel.words import lines_of, on_card, shown
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.stored import check_tree, save_tree, tree_of_all, trees_of
+from bayescal.posterior.stored import check_tree, tree_of_all, trees_of
 from bayescal.posterior.verdict import of_imputations
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 
     from bayescal.inference.loo import LeaveOneOut
 
-__all__ = ["MultilevelPosterior", "as_mapping", "as_multilevel"]
 
 PERIOD = "period"
 CURVE_AT = np.linspace(0.05, 0.95, 19)
@@ -138,7 +138,7 @@ class MultilevelPosterior:
         ----------
         path : str or path-like
         """
-        save_tree(self.tree, path)
+        write_tree(self.tree, path)
 
     def sel(self, imputation: int | None = None, **levels: Any) -> Any:
         """One imputation, or the curve at some levels: `at`.
@@ -979,7 +979,7 @@ class MultilevelPosterior:
         """
         import pandas as pd
 
-        first, *sudden, gradual = changed.probabilities_of(self._of_periods())
+        first, *sudden, gradual = changes.probabilities_of(self._of_periods())
         shares = {"constant": first, "sudden": sum(sudden), "gradual": gradual}
         return pd.Series(shares, name="probability").rename_axis("explanation")
 
@@ -1010,7 +1010,7 @@ class MultilevelPosterior:
         for the present. Here each period has the same prior probability of a sudden change; the
         probability that there was one is that of the fit.
         """
-        return changed.when_changed(self._of_periods(), as_number(delta, "delta"))
+        return changes.when_changed(self._of_periods(), as_number(delta, "delta"))
 
     def gain_of_updating(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """What recalibrating now would gain in patients like those of the last period.
@@ -1031,7 +1031,7 @@ class MultilevelPosterior:
             that it falls.
         """
         each = self._of_periods()
-        return changed.gains_of_updating(self.now(), each, as_level(ci_prob))
+        return changes.gains_of_updating(self.now(), each, as_level(ci_prob))
 
     def _of_periods(self) -> list[MultilevelDraws]:
         """The draws of each imputation; refused where curves are not of periods alone."""

@@ -18,29 +18,28 @@ from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.roles import Periods, in_order, read_periods
 from bayescal.data.table import CalibrationData, CrossedTable
-from bayescal.inference.clusters import Adjustment
+from bayescal.inference.density import Adjustment
 from bayescal.model.draws import one_table
 from bayescal.model.heterogeneity import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
-from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
+from bayescal.multilevel.clusters import steps_in_common
+from bayescal.multilevel.known import (
+    MOST_KNOWN_ROWS,
+    KnownSite,
+    Summary,
+    as_known,
+    check_few_sites,
+    scores_of_known,
+)
 from bayescal.multilevel.mixture import mixture_of, shares_of
-from bayescal.multilevel.robust import LEAST_ROBUST
-from bayescal.multilevel.steps import steps_in_common
-from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
-from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
+from bayescal.multilevel.term import LEAST_ROBUST, Term, Vary, VaryBy, as_vary
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MOST_SITE_ROWS",
-    "SITE_CURVES",
-    "KnownSites",
-    "MultilevelProblem",
-    "prepare_terms",
-    "scores_alone",
-]
+
+__all__ = ["MultilevelProblem"]
 
 # The neutral prior of an average of several curves, which is wider than that of one curve.
 NEUTRAL = Prior(Normal(0.0, 1.0), Normal(0.0, 0.5), Normal(0.0, 1.0), name="neutral")

@@ -1,4 +1,4 @@
-"""The posterior of several related curves as an xarray.DataTree: written, and read back."""
+"""The posterior of several curves as an xarray.DataTree: written, read, and as ArviZ has it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
@@ -15,13 +16,10 @@ from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.posterior.datatree import Observed
 from bayescal.posterior.stored import as_dataset, assembled, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = ["dataset_of", "multilevel_tree", "read_draws", "read_explained"]
 
 CHAIN_DRAW = ("chain", "draw")
 
@@ -29,19 +27,11 @@ CHAIN_DRAW = ("chain", "draw")
 def multilevel_tree(free: MultilevelDraws, explained: Explained) -> xr.DataTree:
     """The groups of a fit of several curves: posterior, sample_stats, observed and constant data.
 
-    Returns
-    -------
-    xarray.DataTree
-        The posterior has the coordinates of the average (`shift`, ...); those of each group
-        (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
-        ..., by `term`) and their `correlation`; of a robust term the `share_unlike`, and of each
-        group whether it is unlike the others (`site_unlike`); and of ordered periods those of the
-        next (`next_shift`, ...) and, of these alone, the `explanation` of each draw: 0 for no
-        change, k for a sudden change into the period of index k, and the number of periods for
-        gradual drift. Some of these draws are exactly calibrated: coordinates are zero. `free` has
-        the same of the fit, in which none is.
-        Attributes describe the terms.
+    Some of the posterior's draws are exactly calibrated: coordinates are zero. `free` has the same
+    of the fit, in which none is.
     """
+    from bayescal.posterior.datatree import Observed
+
     problem, drawn, exact = free.problem, explained.drawn, explained.prob_calibrated
     groups = {
         "posterior": dataset_of(drawn),
@@ -164,3 +154,39 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
 def _own(problem: MultilevelProblem) -> tuple[str, ...]:
     """Coordinates that groups do not share with the average."""
     return problem.pooled.curve.coordinates if problem.is_walk else problem.varying
+
+
+def tree_of_several(post: Any, derived: bool, scores: ArrayLike | None) -> xr.DataTree:
+    """The tree of several curves; see `MultilevelPosterior.to_datatree`."""
+    from bayescal.posterior.datatree import Observed, as_tree, derived_of
+
+    fit, *others = post._fits
+    if others:
+        raise InputError(
+            "ArviZ has no place for several imputations. Take that of one: "
+            "post.sel(imputation=1).to_datatree()."
+        )
+    drawn: MultilevelDraws = fit.drawn
+    problem, stored = drawn.problem, fit.tree
+    posterior = stored["posterior"].to_dataset()
+    if derived:
+        of_all = posterior.drop_dims(problem.dim)
+        scales = {name: each for name, each in of_all.items() if "term" in each.dims}
+        posterior = derived_of(post.at(), of_all, scores).assign(scales)
+    groups = {"posterior": posterior, "sample_stats": stored["sample_stats"].to_dataset()}
+    of_prior: MultilevelDraws = fit.prior
+    groups["prior"] = dataset_of(of_prior)
+    if not problem.has_outcomes:
+        return as_tree(groups, stored.attrs)
+    at = [problem.labels.index(label) for label in problem.tables]
+    seen, chains = Observed(list(problem.tables.values())), drawn.chains
+    groups |= seen.data()
+    of_obs = ("obs", np.array(at, np.intp)[seen.of_curve()])
+    groups["constant_data"] = groups["constant_data"].assign({f"{problem.dim}_of_obs": of_obs})
+    own, before = ([each.groups[k] for k in at] for each in (drawn, of_prior))
+    groups["posterior_predictive"] = seen.predicted(own, chains, "predictive")
+    groups["prior_predictive"] = seen.predicted(before, chains, "prior predictive")
+    likelihood = seen.log_likelihood(own, chains)
+    if likelihood is not None:
+        groups["log_likelihood"] = likelihood
+    return as_tree(groups, stored.attrs)

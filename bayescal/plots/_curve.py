@@ -269,7 +269,7 @@ def site_curves(
     >>> [ax.get_title(loc="left") for ax in bc.plots.site_curves(post)]
     ['A (100 cases)', 'B (100 cases)', 'C (100 cases)']
     """
-    from bayescal.multilevel.rows import known_of
+    from bayescal.multilevel.compared import known_of
 
     groups, level = groups_of(post), as_level(ci_prob)
     views = {group.level: post.at(group.levels) for group in groups}

@@ -375,7 +375,7 @@ def _rows_of(
     level: float,
 ) -> list[Row]:
     """A row for each group whose scores define the measure, under the names of factors."""
-    from bayescal.multilevel.rows import known_of
+    from bayescal.multilevel.compared import known_of
 
     rows: dict[str, list[Row]] = {factor: [] for factor, _ in views}
     known = {key: known_of(post.problem, key[1], view) for key, view in views.items()}

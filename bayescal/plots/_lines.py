@@ -348,8 +348,8 @@ def drift(
     >>> below.get_ylabel()
     'P(largest change)'
     """
+    from bayescal.multilevel.compared import RATIO_AND_SLOPE
     from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
-    from bayescal.multilevel.rows import RATIO_AND_SLOPE
 
     chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
     line = None if limit is None else as_number(limit, "limit")

@@ -14,8 +14,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level, as_levels
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import TIME_STEPS, FollowUp
-from bayescal.estimators.bins import as_bins
-from bayescal.estimators.proportions import aalen_johansen, jeffreys
+from bayescal.estimators.bins import as_bins, jeffreys
+from bayescal.estimators.survival import aalen_johansen
 from bayescal.plots import style
 from bayescal.plots.text import label
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes

@@ -32,16 +32,12 @@ FARTHEST_HAZARD = 30.0  # hazards are taken from exp(-30) to 30, where nothing o
 class Link(NamedTuple):
     """A scale on which a curve is compared with a line.
 
-    Attributes
-    ----------
-    of : callable
-        From probabilities to the scale.
-    slopes, value : callable
-        From the scale and risks g to the first two derivatives of the log likelihood of g, and to
-        itself. The first may overwrite the scale. It is concave, so that Newton's steps climb.
+    `slopes`, `value`: from the scale and risks g to the first two derivatives of the log likelihood
+    of g, and to itself. The first may overwrite the scale. It is concave, so that Newton's steps
+    climb.
     """
 
-    of: Callable[[Floats], Floats]
+    of: Callable[[Floats], Floats]  # from probabilities to the scale
     slopes: Callable[[Floats, Floats], tuple[Floats, Floats]]
     value: Callable[[Floats, Floats], Floats]
 
@@ -76,16 +72,8 @@ def nearest_line(
 ) -> tuple[Floats, Floats]:
     """(a, b) minimising E_w KL(g || inverse link of a + b link(s)), one pair a draw.
 
-    Parameters
-    ----------
-    curve : ndarray of shape (draws, rows)
-        g at each score.
-    weight, score : ndarray of shape (rows,) or (draws, rows)
-        Weights sum to 1 over the rows; scores lie strictly between 0 and 1.
-
-    Returns
-    -------
-    intercept, slope : ndarray of shape (draws,)
+    `curve` (draws, rows): g at each score; `weight`, `score` (rows,): weights sum to 1 over the
+    rows; scores lie strictly between 0 and 1; returns `intercept, slope` (draws,).
     """
     if np.ptp(score, axis=-1).min() == 0:
         raise InputError(
@@ -165,17 +153,8 @@ def nearest_shift(target: Floats, weight: Floats, score: Floats) -> Floats:
     """The shift a that makes E_w expit(logit s + a) the expected events, one number a draw.
 
     By Newton's method on the log-odds of the mean.
-
-    Parameters
-    ----------
-    target : ndarray of shape (draws,)
-        Expected events a case, E_w g.
-    weight, score : ndarray of shape (rows,) or (draws, rows)
-        Weights sum to 1 over the rows.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
+    `target` (draws,): expected events a case, E_w g; `weight`, `score` (rows,): weights sum to 1
+    over the rows; returns (draws,).
     """
     weights = np.broadcast_to(weight, (target.size, weight.shape[-1]))
     goal = log_odds_of(target)

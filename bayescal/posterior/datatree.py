@@ -1,12 +1,13 @@
-"""to_datatree(): a posterior as ArviZ's users read it."""
+"""A posterior as ArviZ's users read it: its tree, the observations in it, and to_datatree()."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
@@ -20,11 +21,7 @@ from bayescal.model.problem import Problem
 from bayescal.model.pymc import MOST_CASES, cases_of_table
 from bayescal.posterior.undefined import undefined_measures
 
-if TYPE_CHECKING:
-    import xarray as xr
-
-__all__ = ["DERIVED", "Observed", "as_tree", "derived_of", "plain_coordinates", "tree_for_arviz"]
-
+__all__ = ["PosteriorTree"]
 
 # What the log likelihood of cases in clusters is not.
 OF_SINGLE_CASES = (
@@ -39,15 +36,28 @@ OF_SINGLE_CASES = (
 BESIDE_TIES, MOST_TIES = 1e-3, 8
 
 
+class PosteriorTree(xr.DataTree):  # type: ignore[no-untyped-call]
+    """An `xarray.DataTree` in ArviZ's schema, which an older ArviZ is told how to read.
+
+    The package `arviz` before version 1, which is the last one for Python 3.11, reads no
+    `DataTree`. It asks for an array of it, and is told which module reads the tree.
+    """
+
+    __slots__ = ()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(
+            "a tree is no array, and arviz before version 1 cannot read it. Pass it as "
+            "arviz.from_datatree(post.to_datatree()), or call the same function of arviz_stats or "
+            "arviz_plots, which are installed with bayescal: arviz_stats.summary(post.tree), "
+            "arviz_plots.plot_forest(post.tree)."
+        )
+
+
 class Observed:
     """The observations of one curve or of several, in the order of their scores, events first.
 
     The order does not depend on how many curves there are, so that leave-one-out compares them.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        That of each curve.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -71,8 +81,6 @@ class Observed:
 
     def data(self) -> dict[str, xr.Dataset]:
         """The groups observed_data and constant_data."""
-        import xarray as xr
-
         coords = {"obs": np.arange(self._order.size)}
         trials, events = (
             np.concatenate([np.empty(0), *(rows[at] for rows in self._rows)])[self._order]
@@ -127,8 +135,6 @@ class Observed:
 
 
 def _by_obs(values: NDArray[Any], chains: int, name: str = "y", dim: str = "obs") -> xr.Dataset:
-    import xarray as xr
-
     shaped = values.reshape(chains, -1, values.shape[1])
     coords = {
         "chain": np.arange(chains),
@@ -171,8 +177,6 @@ def tree_for_arviz(post: Any, derived: bool, scores: ArrayLike | None) -> xr.Dat
 
 def as_tree(groups: Mapping[str, xr.Dataset], attributes: Mapping[Any, Any]) -> xr.DataTree:
     """A tree of these groups, which says what an older ArviZ is to do with it."""
-    from bayescal.posterior.arviz_tree import PosteriorTree
-
     tree = PosteriorTree.from_dict(dict(groups))
     named = ("inference_library", "engine", "curve", "versions")
     tree.attrs.update({name: attributes[name] for name in named if name in attributes})

@@ -33,24 +33,18 @@ STRATEGIES = ("treat_none", "treat_all", "model", "updated_model")
 class Treated(NamedTuple):
     """Whom a strategy treats at some thresholds, by rows of a problem.
 
-    Attributes
-    ----------
-    share : ndarray of shape (rows, thresholds)
-        Share of the cases of each row that are treated.
-    excess : ndarray of shape (rows, thresholds)
-        What the scores of the treated add, where the cases of a row differ in score.
+    `excess` (rows, thresholds): what the scores of the treated add, where the cases of a row differ
+    in score.
     """
 
-    share: Floats
+    share: Floats  # (rows, thresholds): share of the cases of each row that are treated
     excess: Floats
 
 
 def by_score(problem: Problem, thresholds: Floats) -> Treated:
     """Treat the cases whose score, as it was given, reaches the threshold.
 
-    Parameters
-    ----------
-    thresholds : ndarray of shape (thresholds,)
+    `thresholds` (thresholds,).
     """
     return _treated(problem, problem.data.share_reaching(thresholds))
 
@@ -60,11 +54,8 @@ def by_mean_curve(
 ) -> Treated:
     """Treat the cases at whose score the mean of the curves reaches the threshold.
 
-    Parameters
-    ----------
-    thresholds : ndarray of shape (thresholds,)
-    parts : sequence of CurvesOfTable
-        Of all tables, if the mean is that of the curves of several.
+    `thresholds` (thresholds,); `parts`: of all tables, if the mean is that of the curves of
+    several.
     """
     problem, score = of.problem, of.problem.data.score
     mean = np.mean([_mean_at(score, each) for each in parts or (of,)], axis=0)
@@ -91,18 +82,9 @@ def benefits(
 ) -> Floats:
     """Net benefit of each strategy, in each draw.
 
-    Parameters
-    ----------
-    thresholds : ndarray of shape (thresholds,)
-    model : Treated
-        By the score.
-    updated : Treated, optional
-        By the mean curve.
-
-    Returns
-    -------
-    ndarray of shape (strategies, draws, thresholds)
-        In the order of `STRATEGIES`; the last is left out where it is not given.
+    `thresholds` (thresholds,); `model`: by the score; `updated`: by the mean curve; returns
+    (strategies, draws, thresholds): in the order of `STRATEGIES`; the last is left out where it is
+    not given.
     """
     everyone = net_benefit_of_all(draws, thresholds)
     by_treated = [
@@ -117,14 +99,7 @@ def value_of_curve(draws: CurveDraws, thresholds: Floats) -> Floats:
     """Net benefit of treating wherever the curve of the draw reaches the threshold.
 
     E_w max(g - t, 0) / (1 - t): no other rule that depends on the score has more.
-
-    Parameters
-    ----------
-    thresholds : ndarray of shape (thresholds,)
-
-    Returns
-    -------
-    ndarray of shape (draws, thresholds)
+    `thresholds` (thresholds,); returns (draws, thresholds).
     """
     above = [draws.mean(np.maximum(draws.curve - t, 0)) / (1 - t) for t in thresholds]
     return np.stack(above, axis=1)
@@ -140,19 +115,11 @@ Values = dict[str, Floats]
 
 
 def futures_of(of: CurvesOfTable, population: str) -> Callable[[int], Iterator[CurveDraws]]:
-    """Simulated data sets of more cases, each of a curve and a population of the posterior.
+    """Posterior means after simulated data sets of so many cases, one row a data set, in blocks.
 
-    Parameters
-    ----------
-    population : {"bootstrap", "sample"}
-
-    Returns
-    -------
-    callable
-        Of a number of cases: posterior means after data sets of so many, one row a data set, a
-        block of them at a time. The mean curve is that of the draws, each weighted by the
-        likelihood of the new outcomes; the mean population is exact. Curve and population are
-        independent, given the data.
+    Each data set is of a curve and a population of the posterior. The mean curve is that of the
+    draws, weighted by the likelihood of the new outcomes; the mean population is exact, since curve
+    and population are independent, given the data.
     """
     problem, rng = of.problem, of.problem.rng("value of information")
     index = np.sort(rng.choice(len(of.u), min(N_FUTURES, len(of.u)), replace=False))
@@ -186,14 +153,8 @@ def by_curve(
 ) -> Values:
     """By the posterior of the curve and the population of the scores.
 
-    Parameters
-    ----------
-    parts : sequence of CurvesOfTable
-        The curves of each table.
-    thresholds : ndarray of shape (thresholds,)
-    sizes : sequence of int
-        Numbers of further cases.
-    population : {"bootstrap", "sample"}
+    `parts`: the curves of each table; `thresholds` (thresholds,); `sizes`: numbers of further
+    cases.
     """
     treated = [
         (by_score(of.problem, thresholds), by_mean_curve(of, thresholds, parts)) for of in parts
@@ -229,12 +190,7 @@ def by_cells(problem: Problem, thresholds: Floats, sizes: Sequence[int]) -> Valu
 
     The shares of the four cells are Dirichlet(counts), which is the Bayesian bootstrap of the
     cases.
-
-    Parameters
-    ----------
-    thresholds : ndarray of shape (thresholds,)
-    sizes : sequence of int
-        Numbers of further cases.
+    `thresholds` (thresholds,); `sizes`: numbers of further cases.
     """
     parts, rows = [], problem.table
     others = rows.trials - rows.hits
@@ -263,14 +219,7 @@ def _of_cells(shares: Floats, threshold: float) -> Floats:
 def best_now(net_benefit: Floats) -> NDArray[np.intp]:
     """The strategy with the highest net benefit: of several, the simplest.
 
-    Parameters
-    ----------
-    net_benefit : ndarray of shape (..., strategies)
-
-    Returns
-    -------
-    ndarray of shape (...,)
-        Its index.
+    `net_benefit` (..., strategies); returns (...,): its index.
     """
     best = net_benefit.max(axis=-1, keepdims=True)
     return np.asarray((net_benefit >= best - ROUNDING).argmax(axis=-1))
@@ -279,10 +228,7 @@ def best_now(net_benefit: Floats) -> NDArray[np.intp]:
 def _now(values: Floats) -> Values:
     """The value of perfect information on the best of the strategies.
 
-    Parameters
-    ----------
-    values : ndarray of shape (strategies, draws, thresholds)
-        Net benefit of each strategy in each draw.
+    `values` (strategies, draws, thresholds): net benefit of each strategy in each draw.
     """
     best, mean = values.max(axis=0), values.mean(axis=1)
     first = best_now(np.moveaxis(values, 0, -1))
@@ -299,12 +245,8 @@ def _now(values: Floats) -> Values:
 def _gain(then: Floats, best: Floats, now: Values) -> Floats:
     """What is won over the strategy that is best now, of shape (data sets, thresholds).
 
-    Parameters
-    ----------
-    then : ndarray of shape (strategies, data sets, thresholds)
-        Expected net benefit of each strategy after each data set.
-    best : ndarray of shape (data sets, thresholds)
-        That of what is then done.
+    `then` (strategies, data sets, thresholds): expected net benefit of each strategy after each
+    data set; `best` (data sets, thresholds): that of what is then done.
     """
     chosen = best_now(now["net_benefit"])
     return np.asarray(best - np.take_along_axis(then, chosen[None, None], axis=0)[0])
@@ -349,11 +291,7 @@ def information(
 ) -> xr.Dataset:
     """Value of knowing more; see `CalibrationPosterior.value_of_information`.
 
-    Parameters
-    ----------
-    at : ndarray of shape (thresholds,)
-    has_outcomes : bool
-        Whether the cases at hand have any, which can be counted.
+    `at` (thresholds,); `has_outcomes`: whether the cases at hand have any, which can be counted.
     """
     import xarray as xr
 

@@ -44,10 +44,7 @@ class Departure(Protocol):
     def shift_of(self, curves: Floats, problem: Problem) -> Floats:
         """By how much each curve is shifted, in log-odds, of shape (draws,).
 
-        Parameters
-        ----------
-        curves : ndarray of shape (draws, rows)
-            At the scores of the problem.
+        `curves` (draws, rows): at the scores of the problem.
         """
 
     def of(self, draws: CurveDraws, shift: Floats) -> CurveDraws:
@@ -56,16 +53,9 @@ class Departure(Protocol):
 
 @dataclass(frozen=True)
 class OtherRisk:
-    """Some of the cases of each row have another risk: the same, shifted in log-odds.
+    """Some of the cases of each row have another risk: the same, shifted in log-odds."""
 
-    Attributes
-    ----------
-    share : ndarray of shape (rows,)
-        Of the cases of each row.
-    delta : float
-    """
-
-    share: Floats
+    share: Floats  # (rows,): of the cases of each row
     delta: float
 
     def shift_of(self, curves: Floats, problem: Problem) -> Floats:
@@ -81,18 +71,10 @@ class OtherRisk:
 
 @dataclass(frozen=True)
 class AtPrevalence:
-    """The risks have another mean: all are shifted by as much in log-odds.
+    """The risks have another mean: all are shifted by as much in log-odds."""
 
-    Attributes
-    ----------
-    prevalence : ndarray of shape (draws,)
-    keeps_scores : bool
-        Whether the scores are those of the new population. If they are not, events and non-events
-        have the scores that they have now, so that the weights follow from the prevalence.
-    """
-
-    prevalence: Floats
-    keeps_scores: bool
+    prevalence: Floats  # (draws,)
+    keeps_scores: bool  # whether the scores are those of the new population
 
     def shift_of(self, curves: Floats, problem: Problem) -> Floats:
         """Where scores stay, what gives the mean risk; else the difference of the log-odds."""
@@ -114,12 +96,7 @@ class AtPrevalence:
 
 
 def prevalence_table(departure: AtPrevalence, curves: Any) -> pd.DataFrame:
-    """The prevalence before, told, and the shift, with their intervals.
-
-    Parameters
-    ----------
-    curves : CurvesOfTable
-    """
+    """The prevalence before, told, and the shift, with their intervals."""
     import pandas as pd
 
     problem = curves.problem
@@ -167,22 +144,14 @@ NEIGHBOURS = 0.2
 class OtherHazard:
     """Cases that left have another hazard from then on: that of the others times exp(delta).
 
-    A case that left at u without the event has it by the horizon with probability
-    1 - ((1 - g) / (1 - g Q(u)))^exp(delta).
-
-    Attributes
-    ----------
-    share : ndarray of shape (periods, rows)
-        Of the cases near each row, those that left in each period of time.
-    by_then : ndarray of shape (periods, rows)
-        Q: the share of the events that have come by the mean time at which they left.
-    delta : float
-        Log hazard ratio.
+    A case that left at u without the event has it by the horizon with probability 1 - ((1 - g) / (1
+    - g Q(u)))^exp(delta). By period of time and row: the `share` of the cases near the row that
+    left then, and Q `by_then`.
     """
 
     share: Floats
     by_then: Floats
-    delta: float
+    delta: float  # log hazard ratio
 
     def shift_of(self, curves: Floats, problem: Problem) -> Floats:
         """The same for all draws."""

@@ -57,27 +57,14 @@ Key = tuple[Any, ...]
 class CurvesOfTable:
     """Curves at any scores, and functionals of them over one stream of population draws.
 
-    All functionals share the same draws of the population. What was computed is kept, so asking
-    twice costs nothing and gives the same numbers.
-
-    Attributes
-    ----------
-    u : ndarray of shape (draws, d)
-        Working coordinates of the curves.
-    exact : ndarray of shape (draws,), optional
-        Draws in which the model is exactly calibrated; see `distances`.
-    bootstrap : Bootstrap, optional
-        What the population "bootstrap" draws; by default that of the cases.
-    departure : Departure, optional
-        By which functionals are of other curves than these, or of other weights.
-    is_mean : bool
-        Evaluate one curve instead, the mean of the draws, over every draw of the population.
-    mean : tuple of ndarrays of shape (points,), optional
-        Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
+    What was computed is kept: asking twice costs nothing and gives the same numbers. `exact` marks
+    draws that are exactly calibrated; `bootstrap` is the law of the population "bootstrap", by
+    default that of the cases. With `is_mean` one curve is evaluated over every draw of the
+    population: the mean of the draws, or `mean` (log-odds, curve).
     """
 
     problem: Problem
-    u: Floats
+    u: Floats  # (draws, d): working coordinates of the curves
     exact: NDArray[np.bool_] | None = None
     bootstrap: Bootstrap | None = None
     departure: Departure | None = None
@@ -248,12 +235,8 @@ class CurvesOfTable:
 def evaluate(asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str) -> None:
     """Compute functionals of several sets of curves in one pass over draws of the population.
 
-    Parameters
-    ----------
-    asked : sequence of (CurvesOfTable, FunctionalCalls)
-        As many draws of each, of one table and seed. What each knows already is not computed
-        again; what is computed is kept there.
-    population : {"bootstrap", "sample", "beta"}
+    `asked`: as many draws of each, of one table and seed. What each knows already is not computed
+    again; what is computed is kept there.
     """
     missing: dict[CurvesOfTable, dict[Key, tuple[str, dict[str, Any]]]] = {}
     for curves, wanted in asked:

@@ -38,21 +38,11 @@ SECTIONS = {
 
 
 class Side(NamedTuple):
-    """What it means that a functional lies on one side of its ideal value.
+    """What it means that a functional lies on one side of its ideal value."""
 
-    Attributes
-    ----------
-    way : str
-        In a few words; empty if this alone does not say that a model is off.
-    clause : str
-        As a clause, of the predictions.
-    verdict : str
-        As a clause of the verdict, of the model; empty where `way` is.
-    """
-
-    way: str
-    clause: str
-    verdict: str = ""
+    way: str  # in a few words; empty if this alone does not say that a model is off
+    clause: str  # as a clause, of the predictions
+    verdict: str = ""  # as a clause of the verdict, of the model; empty where `way` is
 
 
 @dataclass(frozen=True)
@@ -161,14 +151,8 @@ class Functional:
 def risk_table(draws: Floats, scores: Floats, thresholds: Any, ci_prob: float) -> pd.DataFrame:
     """One row a patient: score, risk with its interval, and how probably a decision is another.
 
-    Parameters
-    ----------
-    draws : ndarray of shape (draws, patients)
-        Of the risk.
-    scores : ndarray of shape (patients,)
-    thresholds : float or array-like of shape (k,)
-        Risks from which a patient is treated.
-    ci_prob : float in (0, 1)
+    `draws` (draws, patients): of the risk; `scores` (patients,); `thresholds` (k,): risks from
+    which a patient is treated.
     """
     import pandas as pd
 

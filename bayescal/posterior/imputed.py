@@ -39,11 +39,8 @@ NEAREST_TO_CERTAIN = 1e-15
 def between_factor(m: int) -> float:
     """How far the centres of m imputations are moved apart: sqrt((m + 1) / (m - 1)).
 
-    References
-    ----------
-    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.1. Zhou & Reiter (2010),
-    A note on Bayesian inference after multiple imputation, The American Statistician 64: a mixture
-    of the draws alone needs a hundred imputations or more.
+    Rubin (1987), section 3.1. Zhou & Reiter (2010), The American Statistician 64: a mixture of the
+    draws alone needs a hundred imputations or more.
     """
     return float(np.sqrt((m + 1) / (m - 1)))
 
@@ -53,13 +50,7 @@ def between_factor(m: int) -> float:
 def widened(values: Floats) -> Floats:
     """Draws by imputation, with their centres moved apart by `between_factor`.
 
-    Parameters
-    ----------
-    values : ndarray of shape (m, draws, ...)
-
-    Returns
-    -------
-    ndarray of shape (m, draws, ...)
+    `values` (m, draws, ...); returns (m, draws, ...).
     """
     further = between_factor(len(values)) - 1
     centre = values.mean(axis=1, keepdims=True)
@@ -72,14 +63,7 @@ def widening_of(distance: Floats) -> Floats:
 
     Zeros stay zeros, and distances that are ordered in a draw stay ordered where all are multiplied
     by the same.
-
-    Parameters
-    ----------
-    distance : ndarray of shape (m, draws)
-
-    Returns
-    -------
-    ndarray of shape (m, 1)
+    `distance` (m, draws); returns (m, 1).
     """
     centre = distance.mean(axis=1, keepdims=True)
     middle = centre.mean(axis=0)
@@ -90,12 +74,8 @@ def widening_of(distance: Floats) -> Floats:
 def in_range(name: str, values: Floats) -> Floats:
     """Draws of a measure of performance, widened within the range that it can have.
 
-    Parameters
-    ----------
-    name : str
-        As in `CalibrationPosterior.performance`.
-    values : ndarray of shape (m, draws) or (m, draws, thresholds)
-        NaN where a draw does not define the measure; such draws do not move the others.
+    `name`: as in `CalibrationPosterior.performance`; `values` (m, draws): NaN where a draw does not
+    define the measure; such draws do not move the others.
     """
     defined = ~np.isnan(values)
     number = defined.sum(axis=1, keepdims=True)
@@ -111,13 +91,7 @@ def in_range(name: str, values: Floats) -> Floats:
 def in_turn(values: NDArray[Any]) -> NDArray[Any]:
     """Draws by imputation as one sequence, chain by chain, in which the imputations alternate.
 
-    Parameters
-    ----------
-    values : ndarray of shape (m, chains * draws, ...)
-
-    Returns
-    -------
-    ndarray of shape (chains * draws * m, ...)
+    `values` (m, chains * draws, ...); returns (chains * draws * m, ...).
     """
     return values.swapaxes(0, 1).reshape(-1, *values.shape[2:])
 
@@ -162,36 +136,11 @@ def mixed_performances(each: Sequence[Mapping[str, Floats]]) -> dict[str, Floats
 
 
 def missing_information(values: Mapping[str, Floats], index: str) -> pd.DataFrame:
-    """The fraction of missing information of several quantities.
+    """The fraction of missing information of several quantities, by their draws (m, draws).
 
     With W the mean variance of the draws within an imputation, B the variance of the m means
-    between them (divisor m - 1), and T = W + (1 + 1 / m) B, it is (1 + 1 / m) B / T.
-
-    Parameters
-    ----------
-    values : mapping of str to ndarray of shape (m, draws)
-        Draws by imputation.
-    index : str
-        What the rows are.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns: mean, sd_within, sd_between, sd (the square roots of W, B and T) and
-        missing_information.
-
-    References
-    ----------
-    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.3. van Buuren (2018),
-    Flexible Imputation of Missing Data, section 2.3: lambda.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.posterior.imputed import missing_information
-    >>> draws = np.array([[0.0, 2.0], [1.0, 3.0]])
-    >>> missing_information({"x": draws}, "functional").loc["x", "missing_information"]
-    np.float64(0.42857142857142855)
+    between them (divisor m - 1), and T = W + (1 + 1 / m) B, it is (1 + 1 / m) B / T. Rubin (1987),
+    Multiple Imputation for Nonresponse in Surveys, section 3.3.
     """
     import pandas as pd
 

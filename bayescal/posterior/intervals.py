@@ -43,28 +43,10 @@ def share_below(values: Floats, x: float) -> float:
 
 
 def sure_region(error: Floats, level: float) -> tuple[NDArray[np.int8], float]:
-    """The largest set of scores whose sides of the diagonal are sure jointly.
+    """The largest set of scores whose sides of the diagonal are sure jointly, and that probability.
 
-    Scores enter in order of how sure their side is.
-
-    Parameters
-    ----------
-    error : ndarray of shape (draws, rows)
-        g - s in draws of the curve.
-    level : float in (0, 1)
-        Least joint probability.
-
-    Returns
-    -------
-    region : ndarray of shape (rows,)
-        1 where above, -1 where below, 0 where the diagonal cannot be ruled out.
-    probability : float
-        The joint probability reached.
-
-    References
-    ----------
-    Bolin & Lindgren (2015), Excursion and contour uncertainty regions for latent Gaussian models,
-    JRSS B 77.
+    Of errors g - s (draws, rows): 1 where above, -1 where below, 0 where the diagonal cannot be
+    ruled out. Scores enter in order of how sure their side is. Bolin & Lindgren (2015), JRSS B 77.
     """
     above, below = (error > 0).mean(axis=0), (error < 0).mean(axis=0)
     side = np.where(above >= below, 1, -1)
@@ -80,11 +62,8 @@ def sure_region(error: Floats, level: float) -> tuple[NDArray[np.int8], float]:
 def verdict_of(prob_below: float, ci_prob: float) -> str:
     """What the probability that the true calibration error is below a limit says of it.
 
-    Returns
-    -------
-    {"close enough", "miscalibrated", "cannot tell"}
-        The error is below the limit, or above it, with probability (1 + ci_prob) / 2 at least; or
-        neither.
+    "close enough" or "miscalibrated" with probability (1 + ci_prob) / 2 at least, else "cannot
+    tell".
     """
     enough = (1 + ci_prob) / 2 - INTERVALS_ROUNDING
     if prob_below >= enough:
@@ -113,30 +92,8 @@ def among_few(gain: Floats, size: float, cases: float, rng: np.random.Generator)
 
     Resampling patients cannot show what none of them shows: two patients for whom two predictions
     differ, and who gain both, would gain in every draw. So the draws know of half a patient on
-    either side. Of many who differ this changes nothing.
-
-    Parameters
-    ----------
-    gain : ndarray of shape (draws,)
-        Mean gains of resampled patients.
-    size : float
-        What a patient for whom the predictions differ typically gains or loses. Its sign only says
-        which half a patient is drawn first.
-    cases : float
-        Number of patients.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.posterior.intervals import among_few
-    >>> rng = np.random.default_rng(0)
-    >>> gain = rng.dirichlet(np.ones(12), 4000) @ np.r_[0.1, 0.1, np.zeros(10)]
-    >>> 0.9 < (among_few(gain, 0.1, 12, rng) > 0).mean() < 0.97
-    np.True_
+    either side. Of many who differ this changes nothing. `size` is what a patient for whom they
+    differ typically gains or loses; its sign only says which half a patient is drawn first.
     """
     more, fewer = rng.gamma(PRIOR_PATIENTS, size=(2, gain.size))
     total = rng.gamma(cases, size=gain.size)

@@ -30,21 +30,8 @@ MOST_THRESHOLDS = 256
 def as_risks(threshold: Any, name: str = "threshold") -> tuple[float, float]:
     """The lowest and the highest threshold: of a number that number, twice.
 
-    Parameters
-    ----------
-    threshold : float in (0, 1) or pair of float
-        The pair ascends; its first may be 0.
-    name : str
-        What errors call it.
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    InputError
-        If it is neither.
+    `threshold`: the pair ascends; its first may be 0; `name`: what errors call it; returns `low,
+    high`.
     """
     if np.isscalar(threshold) or (isinstance(threshold, np.ndarray) and not threshold.ndim):
         return (as_level(threshold, name),) * 2
@@ -65,22 +52,7 @@ def as_risks(threshold: Any, name: str = "threshold") -> tuple[float, float]:
 
 
 def lost_options(thresholds: Any) -> dict[str, dict[str, Any]]:
-    """Options of the functional at each threshold and over their range, by the name of the row.
-
-    Parameters
-    ----------
-    thresholds : sequence of float in (0, 1)
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from bayescal.posterior.lost import lost_options
-    >>> list(lost_options([0.3, 0.05]))
-    ['net_benefit_lost@0.05', 'net_benefit_lost@0.3', 'net_benefit_lost@0.05 to 0.3']
-    """
+    """Options of the functional at each threshold and over their range, by the name of the row."""
     at = sorted(set(as_levels(thresholds, "thresholds")))
     rows: dict[str, dict[str, Any]] = {f"{LOST}@{t:g}": {"threshold": t} for t in at}
     if len(at) > 1:

@@ -46,37 +46,21 @@ NONE_OF_ALL = 1e-12  # share of the cases
 class Measure(NamedTuple):
     """A measure of performance.
 
-    Attributes
-    ----------
-    compute : callable
-        From CurveDraws to an array of shape (draws,); of a threshold from `Counts` to one of shape
-        (draws, thresholds).
-    label : str
-        What tables call it.
+    `compute`: from CurveDraws to an array of shape (draws,); of a threshold from `Counts` to one of
+    shape (draws, thresholds).
     """
 
     compute: Callable[[Any], Floats]
-    label: str
+    label: str  # what tables call it
 
 
 class Counts(NamedTuple):
-    """Shares of all cases, by whether their score reaches a threshold and by their risk.
+    """Shares of all cases, by whether their score reaches a threshold and by their risk."""
 
-    Attributes
-    ----------
-    events : ndarray of shape (draws, 1)
-        Events.
-    treated : ndarray of shape (draws, thresholds)
-        Cases that reach the threshold.
-    detected : ndarray of shape (draws, thresholds)
-        Events among these.
-    thresholds : ndarray of shape (thresholds,)
-    """
-
-    events: Floats
-    treated: Floats
-    detected: Floats
-    thresholds: Floats
+    events: Floats  # (draws, 1): events
+    treated: Floats  # (draws, thresholds): cases that reach the threshold
+    detected: Floats  # (draws, thresholds): events among these
+    thresholds: Floats  # (thresholds,)
 
 
 def brier(draws: CurveDraws) -> Floats:
@@ -95,12 +79,8 @@ def c_statistic(draws: CurveDraws) -> Floats:
     """C-statistic: how often, of an event and a non-event, the event has the higher score.
 
     The sum over pairs of scores s > s' of w g(s) w' (1 - g(s')), and half of that over equal
-    scores, divided by E_w g (1 - E_w g). Scores ascend, so that cumulative sums give all pairs.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
-        NaN in a draw of which every case, or none, is an event.
+    scores, divided by E_w g (1 - E_w g): NaN where no case or every one is an event. Scores ascend,
+    so that cumulative sums give all pairs.
     """
     weight = np.broadcast_to(draws.population.weight, draws.curve.shape)
     events = weight * draws.curve
@@ -248,10 +228,10 @@ def _row(label: str, drawn: Floats, level: float) -> tuple[Any, ...]:
 def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[float, float, str]:
     """The shifts between which the best decision stays best, and which that is.
 
-    Treating a group of patients has a positive net benefit if their mean risk exceeds a price that
-    the threshold sets, and the mean rises with the shift. So with rising shift none, then the model
-    (those that reach the threshold), then all are best; where the others have the higher risk, none
-    and then all.
+    Treating a group has a positive net benefit if its mean risk, which rises with the shift,
+    exceeds a price that the threshold sets. So with rising shift none, then the model (those that
+    reach the threshold), then all are best; where the others have the higher risk, none and then
+    all.
     """
     worth = [_Worth.of(part, threshold) for part in parts]
 
@@ -277,21 +257,11 @@ def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[fl
 
 
 class _Worth(NamedTuple):
-    """What treating is worth, by whether the score reaches a threshold, under shifts of the curve.
+    """What treating is worth, by whether the score reaches a threshold, if the curve shifts."""
 
-    Attributes
-    ----------
-    log_odds : ndarray of shape (draws, rows)
-        Of the curve.
-    treated : ndarray of shape (draws, rows)
-        Share of all cases that are in a row and reach the threshold.
-    others : ndarray of shape (draws, rows)
-        The same of those that do not.
-    """
-
-    log_odds: Floats
-    treated: Floats
-    others: Floats
+    log_odds: Floats  # (draws, rows): of the curve
+    treated: Floats  # (draws, rows): share of all cases that are in a row and reach the threshold
+    others: Floats  # (draws, rows): the same of those that do not
     threshold: float
 
     @classmethod

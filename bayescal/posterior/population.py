@@ -54,15 +54,9 @@ class Bootstrap(Protocol):
 
 
 class CaseBootstrap(NamedTuple):
-    """Weights of independent cases: Dirichlet(trials).
+    """Weights of independent cases: Dirichlet(trials)."""
 
-    Attributes
-    ----------
-    trials : ndarray of shape (rows,)
-        Cases of each row.
-    """
-
-    trials: Floats
+    trials: Floats  # (rows,): cases of each row
 
     def weights(self, part: slice, rng: np.random.Generator) -> Floats:
         """Weights of a block of draws, of shape (draws of the block, rows)."""
@@ -111,8 +105,6 @@ def _quantiles() -> tuple[Floats, Floats]:
 def _cubes_of_normals(normal: Floats, shape: Floats) -> Floats:
     """Gamma variables from standard normal ones, one shape a column; these are overwritten.
 
-    References
-    ----------
     Wilson & Hilferty (1931), The distribution of chi-square, PNAS 17.
     """
     scale = np.cbrt(shape)
@@ -136,22 +128,12 @@ class ClusterBootstrap:
 
     A stratum of k clusters keeps its cases, shared by Dirichlet(a, ..., a) with a = 1 - 2 / k:
     nearly the Dirichlet(1, ..., 1) of many clusters, and right for few, where means then vary as
-    those of k clusters drawn anew do. Two clusters stand for their stratum by turns.
-
-    Attributes
-    ----------
-    cases : sparse array of shape (clusters, rows)
-        Cases of each cluster in each row.
-    stratum : ndarray of shape (clusters,)
-
-    References
-    ----------
-    Rubin (1981), The Bayesian bootstrap, Annals of Statistics 9. Rao & Wu (1988), Resampling
-    inference with complex survey data, JASA 83.
+    those of k clusters drawn anew do. Two clusters stand for their stratum by turns. Rubin (1981),
+    Annals of Statistics 9; Rao & Wu (1988), JASA 83.
     """
 
-    cases: sparse.csr_array
-    stratum: NDArray[np.intp]
+    cases: sparse.csr_array  # (clusters, rows): cases of each cluster in each row
+    stratum: NDArray[np.intp]  # (clusters,)
 
     @classmethod
     def of(cls, clusters: Clusters, row: NDArray[np.intp], rows: int) -> Self:
@@ -183,23 +165,9 @@ class ClusterBootstrap:
 
         The draws of k clusters vary as residuals do, which are the smaller the more of the cases a
         cluster has, and know their own variance only to some degrees of freedom. Both follow from
-        how much each cluster adds to the variance of the total: cases of one cluster are taken to
-        be equally correlated.
-
-        Parameters
-        ----------
-        values : ndarray of shape (rows,)
-            Whose mean is drawn.
-
-        Returns
-        -------
-        float
-            So that a 95 % interval is as long as Student's, with an unbiased standard error.
-
-        References
-        ----------
-        Bell & McCaffrey (2002), Bias reduction in standard errors for linear regression with
-        multi-stage samples, Survey Methodology 28.
+        how much each cluster adds to the variance of the total, its cases equally correlated. A 95
+        % interval is then as long as Student's, with an unbiased standard error. Bell & McCaffrey
+        (2002).
         """
         size = np.asarray(self.cases.sum(axis=1), np.float64)
         k = np.bincount(self.stratum).astype(np.float64)
@@ -287,24 +255,14 @@ LARGEST_LOG_SHAPE = 30.0
 class Population(NamedTuple):
     """Draws of the score distribution.
 
-    Attributes
-    ----------
-    score : ndarray of shape (rows,) or (draws, rows)
-        As the user stated them.
-    weight : ndarray of shape (rows,) or (draws, rows)
-        Sums to 1 over the rows.
-    trials : ndarray of shape (rows,) or None
-        Whole case counts, when the population is the observed sample itself.
-    merged : bool
-        Whether the cases of a row differ in score, which is their mean.
-    inside : ndarray of shape (rows,) or None
-        What log-odds are of, where scores of 0 and 1 are read as others.
+    `trials` (rows,): whole case counts, when the population is the observed sample itself; `inside`
+    (rows,): what log-odds are of, where scores of 0 and 1 are read as others.
     """
 
-    score: Floats
-    weight: Floats
+    score: Floats  # (rows,): as the user stated them
+    weight: Floats  # (rows,): sums to 1 over the rows
     trials: Floats | None = None
-    merged: bool = False
+    merged: bool = False  # whether the cases of a row differ in score, which is their mean
     inside: Floats | None = None
 
 
@@ -341,37 +299,9 @@ def draw_population(
 ) -> Iterator[tuple[slice, Population]]:
     """Draw score distributions, one for each draw of a curve, a block of draws at a time.
 
-    Blocks keep the working memory small; the numbers do not depend on them.
-
-    Parameters
-    ----------
-    kind : {"bootstrap", "sample", "beta"}
-    score : ndarray of shape (rows,)
-        Scores strictly inside (0, 1).
-    trials : ndarray of shape (rows,)
-        Cases at each score.
-    merged : bool
-        Whether the cases of a row differ in score, which is their mean.
-    bootstrap : Bootstrap, optional
-        What "bootstrap" draws; by default that of the cases. It also says how many cases tell as
-        much of a "beta" density.
-    stated : ndarray of shape (rows,), optional
-        The same scores as they came in, where those of 0 and 1 are moved; a "beta" density has
-        none of these.
-
-    Yields
-    ------
-    part : slice
-        The draws this block is for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.posterior.population import draw_population
-    >>> rng = np.random.default_rng(0)
-    >>> blocks = draw_population("bootstrap", np.array([0.2, 0.6]), np.ones(2), 1000, rng)
-    >>> [population.weight.shape for _, population in blocks]
-    [(1000, 2)]
+    Blocks keep the working memory small; the numbers do not depend on them. `score` lies inside (0,
+    1) and `stated` has the scores as they came in; cases of `merged` rows differ in score.
+    `bootstrap`, by default of the cases, also says how many cases tell as much of a "beta" density.
     """
     check_choice(kind, POPULATIONS, "population")
     if kind == "beta" and score.size == 1:
@@ -430,8 +360,8 @@ def _beta_shapes(
 def _beta_nodes(a: Floats, b: Floats) -> Population:
     """Beta(a, b) laws as nodes and weights, of shape (draws, nodes).
 
-    The nodes are spread by a hyperbolic sine round the mean log-odds, so that neither a spike at
-    an end nor a long tail loses mass.
+    The nodes are spread by a hyperbolic sine round the mean log-odds, so that neither a spike at an
+    end nor a long tail loses mass.
     """
     a, b = a[:, None], b[:, None]
     centre = digamma(a) - digamma(b)

@@ -27,13 +27,13 @@ from bayescal.core.optimise import clipped
 from bayescal.core.page import Page
 from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
+from bayescal.data.stored import write_tree
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters import Design, cluster_design
 from bayescal.model.draws import Averaged, OneOf, Part, one_table
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
 from bayescal.posterior import stored
-from bayescal.posterior.datatree import tree_for_arviz
 from bayescal.posterior.decisions import ROUNDING, information, net_benefits
 from bayescal.posterior.departures import (
     AtPrevalence,
@@ -427,6 +427,8 @@ class CalibrationPosterior:
         >>> list(tree["posterior"].data_vars)
         ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
         """
+        from bayescal.posterior.datatree import tree_for_arviz
+
         return tree_for_arviz(self, as_flag(derived, "derived"), scores)
 
     def page(self) -> Page:
@@ -446,7 +448,7 @@ class CalibrationPosterior:
         ----------
         path : str or path-like
         """
-        stored.save_tree(self.tree, path)
+        write_tree(self.tree, path)
 
     @cached_property
     def problem(self) -> Problem:
@@ -1447,10 +1449,7 @@ def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
 def check_outcomes(post: CalibrationPosterior, what: str) -> None:
     """Refuse a posterior whose data are scores alone.
 
-    Parameters
-    ----------
-    what : str
-        What needs the outcomes, at the start of a sentence.
+    `what`: what needs the outcomes, at the start of a sentence.
     """
     if not post.has_outcomes:
         raise InputError(

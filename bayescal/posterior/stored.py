@@ -15,50 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.checksum import checksum
 from bayescal.core.errors import InputError, check_type
-from bayescal.core.files import as_path, existing_file, replacing
-from bayescal.core.text import shortened
 from bayescal.core.versions import library_versions
-from bayescal.data.stored import reading_tree
+from bayescal.data.stored import read_tree, reading_tree
 from bayescal.data.table import CalibrationData
 from bayescal.model.curves import Curve
 from bayescal.model.draws import Averaged, Part
 from bayescal.model.problem import Problem
-from bayescal.posterior.datatree import Observed
 from bayescal.posterior.imputed import in_turn
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = [
-    "SEEN",
-    "SEVERAL",
-    "as_dataset",
-    "assembled",
-    "check_tree",
-    "complete",
-    "coordinates_of",
-    "is_of_imputations",
-    "key_of",
-    "open_tree",
-    "posterior_of",
-    "read_parts",
-    "save_tree",
-    "scores_seen",
-    "seen_on",
-    "tree_of",
-    "tree_of_all",
-    "trees_of",
-    "versions_of",
-    "with_chains",
-]
-
 # Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
 # of all curves, of one of several.
 SEEN, SEVERAL = "on", "several_curves"
-# Attributes: the number of imputations, the checksum of each group, which of several curves.
-IMPUTATIONS, CHECKSUM, WHICH = "imputations", "checksum", "view"
+# Attributes: the number of imputations, and which of several curves.
+IMPUTATIONS, WHICH = "imputations", "view"
 
 
 # Written
@@ -67,6 +40,8 @@ IMPUTATIONS, CHECKSUM, WHICH = "imputations", "checksum", "view"
 def tree_of(part: Part) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data."""
     import xarray as xr
+
+    from bayescal.posterior.datatree import Observed
 
     problem, averaged, data = part.problem, part.averaged, part.problem.data
     named: dict[str, Any] = {}
@@ -100,7 +75,7 @@ def assembled(
     named: Mapping[str, Any],
 ) -> xr.DataTree:
     """A tree of these groups, with what was fitted and by which versions of libraries."""
-    from bayescal.posterior.arviz_tree import PosteriorTree
+    from bayescal.posterior.datatree import PosteriorTree
 
     tree = PosteriorTree.from_dict(dict(groups))
     told = {"inference_library": "bayescal", "engine": engine, "versions": versions_here(), **named}
@@ -113,7 +88,7 @@ def tree_of_all(trees: Sequence[xr.DataTree]) -> xr.DataTree:
 
     A coordinate that an imputation does not have is zero in its draws.
     """
-    from bayescal.posterior.arviz_tree import PosteriorTree
+    from bayescal.posterior.datatree import PosteriorTree
 
     if len(trees) == 1:
         return trees[0]
@@ -170,11 +145,12 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
     """Add the groups that cost time, in place: predictive, likelihood and prior draws.
 
     Of several imputations prior draws alone: the rest is in the tree of each. log_likelihood is of
-    single cases, and is left out above 5000 of them and for sampling weights, which are not cases.
-    Of cases in clusters its attribute `note` says that it is of single cases. Of a curve without a
-    prior, which is read off another model, none is added.
+    single cases, also of those in clusters, as its `note` says; it is left out above 5000 of them
+    and for sampling weights. Of a curve without a prior nothing is added.
     """
     import xarray as xr
+
+    from bayescal.posterior.datatree import Observed
 
     if "prior" in tree.children or not parts[0].problem.curve.has_prior:
         return
@@ -201,12 +177,7 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
 
 
 def posterior_of(part: Part, group: str = "posterior") -> xr.Dataset:
-    """Draws of the coordinates by chain and draw, with what is derived from them.
-
-    Parameters
-    ----------
-    group : {"posterior", "prior"}
-    """
+    """Draws of the coordinates by chain and draw, with what is derived from them."""
     curve, u, tags = part.problem.curve, part.u, {}
     if group == "prior":
         u, family = part.draw_prior()
@@ -355,48 +326,8 @@ def _flat(values: xr.DataArray) -> NDArray[Any]:
     return np.asarray(values.transpose("chain", "draw").to_numpy().ravel())
 
 
-# On disk
-
-
-def save_tree(tree: xr.DataTree, path: str | PathLike[str]) -> None:
-    """Write a tree to a NetCDF file, all at once, with a checksum of its groups."""
-    marked = tree.copy()
-    marked.attrs[CHECKSUM] = json.dumps(_checksums(tree))
-    with replacing(as_path(path)) as file:
-        marked.to_netcdf(file, engine="h5netcdf")
-
-
 def open_tree(path: str | PathLike[str]) -> xr.DataTree:
-    """The tree in a NetCDF file, as this version writes it.
+    """The tree in a NetCDF file, which `bayescal.data.stored.write_tree` wrote."""
+    from bayescal.posterior.datatree import PosteriorTree
 
-    A file without a checksum is of an earlier version, or was written by other means.
-    """
-    import xarray as xr
-
-    from bayescal.posterior.arviz_tree import PosteriorTree
-
-    file = existing_file(path)
-    try:
-        tree = PosteriorTree.from_dict(xr.load_datatree(file, engine="h5netcdf").to_dict())
-    except Exception as error:  # a file that is cut off can be any error of the layers below
-        raise InputError(
-            f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: "
-            f"{shortened(error, 200)}."
-        ) from error
-    written = tree.attrs.pop(CHECKSUM, None)
-    if written is not None and written != json.dumps(_checksums(tree)):
-        raise InputError(
-            "its numbers are not those that were written: it was edited or damaged. Take a copy "
-            "from before, or refit the data."
-        )
-    return tree
-
-
-def _checksums(tree: xr.DataTree) -> dict[str, str]:
-    """Of each group, with its coordinates and attributes."""
-    sums = {}
-    for node in tree.subtree:
-        dataset = node.to_dataset(inherit=False).reset_coords()
-        told = json.dumps(sorted((str(name), str(value)) for name, value in dataset.attrs.items()))
-        sums[node.path] = checksum(dataset, told)
-    return sums
+    return PosteriorTree.from_dict(read_tree(path).to_dict())

@@ -28,20 +28,9 @@ MOST_AT_ENDS = 0.005
 
 
 def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
-    """Functionals that these scores do not define, and why, as a clause.
+    """Functionals that these scores do not define, and why, such as "17 % of scores are 1".
 
-    Where scores of 0 and 1 are read as they are, because there are few distinct scores, one of them
-    is enough.
-
-    Parameters
-    ----------
-    tables : sequence of Problem
-        One, or one for each imputation.
-
-    Returns
-    -------
-    dict of str to str
-        Such as "17 % of scores are 1" for the slope and the intercept.
+    Where scores of 0 and 1 are read as they are, because there are few, one of them is enough.
     """
     lines = [name for name, each in FUNCTIONALS.items() if each.needs_line]
     if any(np.unique(table.score).size < 2 for table in tables):
@@ -63,16 +52,7 @@ def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
 def refuse_infinite(name: str, data: CalibrationData) -> None:
     """Refuse a functional that is infinite on these scores.
 
-    Parameters
-    ----------
-    name : str
-        A name in the registry.
-    data : CalibrationData
-
-    Raises
-    ------
-    InputError
-        If it needs scores inside (0, 1), and one is exactly 0 or 1.
+    `name`: a name in the registry.
     """
     if FUNCTIONALS[name].needs_inside and share_at_ends(data) > 0:
         raise InputError(

@@ -35,18 +35,8 @@ PRIOR_DRAWS = 20_000
 def rates_table(draws: Mapping[str, Floats], prior: Prior, ci_prob: float) -> pd.DataFrame:
     """The floor and the ceiling of the curve, those whose posterior has left the prior.
 
-    On most clinical scores the data do not tell a floor from a flatter slope, and the posterior of
-    the rates is nearly their prior.
-
-    Parameters
-    ----------
-    draws : mapping of str to ndarray of shape (draws,)
-        Coordinates by name; those of an average are zero where a draw is of a family without
-        floor and ceiling.
-    prior : Prior
-        Of the curve.
-    ci_prob : float in (0, 1)
-        Of the intervals, also of those whose lengths are compared.
+    On most clinical scores the data do not tell a floor from a flatter slope. Draws of an average
+    are zero where they are of a family without floor and ceiling.
     """
     import pandas as pd
 
@@ -70,28 +60,7 @@ BAD_R_HAT = 1.01
 
 
 def verdict_of(numbers: Mapping[str, float | str], cure: str = "sample with engine='nuts'") -> str:
-    """What is wrong with draws of which these are the diagnostics, or "ok".
-
-    Parameters
-    ----------
-    numbers : mapping of str to float
-        Of importance sampling with pareto_k; of NUTS with divergences and r_hat.
-    cure : str
-        What to do where importance sampling fails.
-
-    Returns
-    -------
-    str
-        A number that is not known is never "ok".
-
-    Examples
-    --------
-    >>> from bayescal.posterior.verdict import verdict_of
-    >>> verdict_of({"pareto_k": 0.2, "ess": 3000.0})
-    'ok'
-    >>> verdict_of({"pareto_k": 0.2, "ess": float("nan")})
-    'ess cannot be computed, so the draws cannot be checked'
-    """
+    """What is wrong with draws of these diagnostics, or "ok": never of an unknown number."""
     unknown = [
         name for name, number in numbers.items() if isinstance(number, float) and math.isnan(number)
     ]
@@ -109,15 +78,7 @@ def verdict_of(numbers: Mapping[str, float | str], cure: str = "sample with engi
 def convergence(posterior: xr.Dataset) -> dict[str, float]:
     """The largest r-hat and the smallest effective sizes of any variable.
 
-    Parameters
-    ----------
-    posterior : xarray.Dataset
-        Draws with dims (chain, draw, ...).
-
-    Returns
-    -------
-    dict of str to float
-        r_hat, ess_bulk and ess_tail.
+    `posterior`: draws with dims (chain, draw, ...); returns r_hat, ess_bulk and ess_tail.
     """
     import arviz_stats
 
@@ -137,10 +98,7 @@ def convergence(posterior: xr.Dataset) -> dict[str, float]:
 def diagnosed(parts: Sequence[Part], design: Design | None) -> dict[str, Any]:
     """How far draws can be trusted: numbers and a verdict; of several imputations the worst.
 
-    Parameters
-    ----------
-    design : Design or None
-        What clusters make of the number of cases, over all imputations.
+    `design`: what clusters make of the number of cases, over all imputations.
     """
     each = [_numbers(part) for part in parts]
     verdicts = [_verdict(part, numbers) for part, numbers in zip(parts, each, strict=True)]

@@ -34,19 +34,8 @@ FEWEST_CASES, LEAST_SHARE = 20, 0.02
 def cautions_at_ends(tables: Sequence[Problem]) -> dict[str, str]:
     """Distances whose intervals are less sure on these scores, and why, as a clause.
 
-    It depends on the scores alone: nearer than .001 to 0 or 1 are at least 20 cases, and at least
-    2 % of all. In simulations such intervals of E90 and Emax were at times too narrow, more often
-    the more cases there were.
-
-    Parameters
-    ----------
-    tables : sequence of Problem
-        One, or one for each imputation.
-
-    Returns
-    -------
-    dict of str to str
-        Empty where there is nothing to say.
+    It depends on the scores alone. In simulations such intervals of E90 and Emax were at times too
+    narrow, more often the more cases there were.
     """
     for problem in tables:
         data = problem.data
@@ -113,10 +102,7 @@ def missing_in_words(post: Any) -> str:
 def told_beside(post: Any, asked: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
     """What is told beside a summary: how scores and weights are read, and which rows to doubt.
 
-    Parameters
-    ----------
-    asked, shown : sequence of str
-        Functionals, and those of them that the scores define.
+    `asked`, `shown`: functionals, and those of them that the scores define.
     """
     problems = [one.problem for one in post.imputations]
     undefined, cautions = undefined_measures(problems), cautions_at_ends(problems)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bayescal.report.assessment import Assessment, assess
-from bayescal.report.horizons import HorizonAssessment
+from bayescal.report.assessment import Assessment, HorizonAssessment, assess
 from bayescal.report.record import read_report
 
 __all__ = ["Assessment", "HorizonAssessment", "assess", "read_report"]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["as_png", "as_svg", "drawn", "plain_colours"]
 
 DOTS_PER_INCH = 200
 BORDER = 0.1  # inches

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = [
-    "OTHER_HAZARD",
-    "cases_and_events_of",
-    "censoring_by_fifth",
-    "follow_up_words",
-    "followed_words",
-    "median_follow_up",
-    "quarters",
-    "ratio_at_other_hazard",
-    "risks_words",
-]
-
 SAME_OUTLOOK = (
     "This holds if those who left had the same outlook as others with the same predicted risk"
 )

@@ -12,10 +12,10 @@ from bayescal.core.text import count, excludes
 from bayescal.data.roles import count_labels
 from bayescal.data.table import CalibrationData
 from bayescal.model.average import PRIOR_CALIBRATED
-from bayescal.multilevel.populations import views_of
+from bayescal.multilevel.compared import RATIO_AND_SLOPE, raw_of
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
 from bayescal.multilevel.term import Vary, by, crossed, walk
+from bayescal.multilevel.words import views_of
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.report.performance import told
@@ -23,20 +23,6 @@ from bayescal.report.performance import told
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "LEAST_SITES",
-    "check_few_groups",
-    "check_few_labels",
-    "check_groups",
-    "clearly_off",
-    "clearly_off_of",
-    "furthest_first",
-    "group_table",
-    "leading",
-    "populations_of",
-    "roles_of_groups",
-    "terms_of_roles",
-]
 
 MOST_GROUPS = 200
 # Groups from which on one fit has a curve for each.

@@ -14,8 +14,6 @@ from bayescal.posterior.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.report.facts import Facts
 from bayescal.report.performance import mean_score
 
-__all__ = ["IN_USE", "imputations_words", "notes_of", "notes_on_data"]
-
 # Share of scores of exactly 0, among others, from which someone may have coded "unknown" so.
 MANY_ZEROS = 0.1
 FEW_EVENTS, FEW_CLUSTERS = 100, 10

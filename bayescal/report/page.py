@@ -18,17 +18,15 @@ from bayescal.report.facts import Facts
 from bayescal.report.followed import cases_and_events_of, followed_words
 from bayescal.report.groups import roles_of_groups
 from bayescal.report.notes import notes_of
-from bayescal.report.paper import TripodItem, methods, short_method, tripod_items
+from bayescal.report.paper import REFERENCES, TripodItem, cited, methods, short_method, tripod_items
 from bayescal.report.performance import mean_score
 from bayescal.report.record import as_dict
-from bayescal.report.references import REFERENCES, cited
 from bayescal.report.tables import Tables, texts
 from bayescal.report.verdict import Verdict
 
 if TYPE_CHECKING:
     from bayescal.planning.result import Plan
 
-__all__ = ["lead_figure", "page_of", "to_do", "tripod_of"]
 
 REPORT_TITLE = "Calibration report"
 LONGEST_TITLE, LONGEST_VALUE = 120, 80

@@ -17,17 +17,13 @@ from bayescal.posterior.functionals import FUNCTIONALS, heading, main_functional
 from bayescal.posterior.undefined import NOT_DEFINED
 from bayescal.report.facts import Facts
 from bayescal.report.followed import censoring_by_fifth, quarters, risks_words
-from bayescal.report.panel import no_panel
-from bayescal.report.performance import CLASSIFIED, OVERALL
-from bayescal.report.seen import Measured
-from bayescal.report.val_prob import VAL_PROB
-from bayescal.report.verdict import band, with_interval
+from bayescal.report.performance import CLASSIFIED, OVERALL, VAL_PROB, no_panel
+from bayescal.report.verdict import Measured, band, with_interval
 from bayescal.validation.consistency import RARE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Tables", "measured"]
 
 ON_PAGE = MEDIA[:1]
 # Rows of Table 1, beside the error and the performance.

@@ -19,7 +19,6 @@ from bayescal.report.figures import as_png
 if TYPE_CHECKING:
     from docx.document import Document
 
-__all__ = ["DOCUMENT", "check_document", "word"]
 
 DOCUMENT = ".docx"
 # Width and height of a page in inches.

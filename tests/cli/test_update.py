@@ -141,7 +141,3 @@ def test_the_table_is_no_input_and_no_other_output(refused, months, other) -> No
     line = refused("assess", "0.csv", *FAST, "--json", "r.json", "--update", other)
     assert "cannot write" in line
     assert not Path("r.json").exists()
-
-
-def test_force_goes_with_update(refused, months) -> None:
-    assert "--force goes with --update" in refused("assess", "0.csv", *FAST, "--force")

@@ -65,7 +65,7 @@ def test_work_inside_work_shows_no_bar_of_its_own(monkeypatch):
 @pytest.mark.parametrize("of", ["sites", "cells"])
 def test_a_fit_of_several_curves_shows_how_far_it_is(monkeypatch, of):
     terminal = terminal_of(monkeypatch)
-    monkeypatch.setattr("bayescal.multilevel.nested.sample.PATIENCE", 0.0)
+    monkeypatch.setattr("bayescal.multilevel.sample.PATIENCE", 0.0)
     y, s = bc.simulate.sample("calibrated", 300, random_state=1)
     a, b = np.resize(["x", "y", "z"], 300), np.repeat(["u", "v"], 150)
     groups = {"site": a} if of == "sites" else {"subgroup": {"a": a, "b": b}}

@@ -35,12 +35,6 @@ WEIGHTED = {
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
-def test_shuffled_weights_are_refused(name) -> None:
-    with pytest.raises(InputError, match=r"sample_weight have the same index labels in different"):
-        WEIGHTED[name](SHUFFLED)
-
-
-@pytest.mark.parametrize("name", WEIGHTED)
 def test_masked_weights_are_refused(name) -> None:
     with pytest.raises(InputError, match=r"sample_weight\[7\] is masked"):
         WEIGHTED[name](MASKED)
@@ -217,16 +211,6 @@ def test_columns_that_were_cleaned_separately_are_refused() -> None:
     assert bc.assess(both["y"], both["p"], draws=400, random_state=0).data.n == 198
 
 
-def test_a_lag_is_refused() -> None:
-    with pytest.raises(InputError, match="1 of the 199 index labels"):
-        bc.fit(DIED.iloc[:-1], RISK.iloc[1:])
-
-
-def test_outcomes_of_training_with_scores_of_a_test_are_refused() -> None:
-    with pytest.raises(InputError, match="100 of the 100 index labels"):
-        bc.fit(DIED.iloc[:100], RISK.iloc[100:])
-
-
 def test_imputations_in_another_order_are_refused() -> None:
     named = [RISK, RISK.iloc[::-1]]
     with pytest.raises(InputError, match=r"imputation\[0\] and imputation\[1\] have the same"):
@@ -238,12 +222,6 @@ def test_imputations_in_another_order_are_refused() -> None:
     assert len(fitted.imputations) == 2
     with pytest.raises(InputError, match="y_true and imputation have the same"):
         bc.fit(DIED, imputation=columns.iloc[:, ::-1])
-
-
-def test_predictions_after_that_are_shifted_are_refused() -> None:
-    after = RISK**1.2
-    with pytest.raises(InputError, match=r"y_true and after are not of the same cases"):
-        bc.recalibration_gain(DIED, RISK, after.set_axis(after.index + 1))
 
 
 def test_columns_swapped_between_fit_and_predict_go_by_name() -> None:

@@ -241,14 +241,6 @@ def test_chunks_of_weights_that_can_be_either_warn_once(rows):
         bc.CalibrationData.from_chunks(in_parts(7, y, s, weights), weight_type=weight_type)
 
 
-def test_chunks_of_a_collapsed_table_are_counts_without_a_word():
-    y, s = bc.simulate.sample("clinical-middle-shifted", 20_000, random_state=2)
-    table = bc.CalibrationData(y, s.round(2))
-    again = bc.CalibrationData.from_chunks(in_parts(7, *table.to_arrays()))
-    np.testing.assert_array_equal(again.trials, table.trials)
-    assert again.weight_type == "counts"
-
-
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("labels", LABELS)
 def test_the_sizes_of_blocks_change_nothing(monkeypatch, labels, weights):

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.errors import InputError, WeightWarning
+from bayescal.errors import InputError
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra 'parquet'")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -153,23 +153,6 @@ def test_decimals_booleans_and_single_precision(tmp_path):
     assert bc.read(tmp_path, **NAMES) == expected
     write(tmp_path / "a.parquet", {"p": pa.array([0.25, 0.5], pa.float32()), "y": [1.0, 0.0]})
     assert bc.read(tmp_path, **NAMES) == expected
-
-
-def test_weights_that_can_be_either_are_warned_of(tmp_path, columns, monkeypatch):
-    weights = np.resize([1, 40], N)
-    path = write(tmp_path / "a.parquet", columns | {"w": weights}, row_group_size=1000)
-    monkeypatch.setattr("bayescal.data.files.BATCH_ROWS", 700)
-    with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
-        table = bc.read(path, **NAMES, sample_weight="w", ignore="site")
-    assert table.n == weights.sum()
-    frame = pq.read_table(path)
-    with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
-        again = bc.CalibrationData.from_frame(
-            frame, outcome="y", prob="p", sample_weight="w", ignore="site"
-        )
-    assert again == table
-    stated = bc.read(path, **NAMES, sample_weight="w", weight_type="counts", ignore="site")
-    assert stated == table
 
 
 # Errors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,13 +189,3 @@ def test_an_interval_and_a_check_are_one_engine() -> None:
         )
         ends = np.quantile(check.under_calibration, [0.025, 0.975])
         np.testing.assert_allclose([interval.lower, interval.upper], ends, rtol=1e-12)
-
-
-# Types
-
-
-@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *CLASSES, *BY_CASE, *OF_SIMULATIONS}))
-def test_returned_types_can_be_imported(name: str) -> None:
-    returned = get_type_hints(getattr(estimators, name))["return"]
-    if getattr(returned, "__module__", "").startswith("bayescal"):
-        assert getattr(estimators, returned.__name__) is returned

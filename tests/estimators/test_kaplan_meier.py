@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayescal.estimators.proportions import aalen_johansen
+from bayescal.estimators.survival import aalen_johansen
 
 
 def kaplan_meier(entry, last, event, weight, steps):
@@ -22,14 +22,6 @@ def test_the_example_by_hand():
     assert share == pytest.approx(1 - 4 / 5 * 3 / 4)
     greenwood = 1 / (5 * 4) + 1 / (4 * 3)
     assert share * (1 - share) / effective == pytest.approx((1 - share) ** 2 * greenwood)
-
-
-def test_without_censoring_it_is_the_proportion_of_all_cases():
-    last = np.array([1, 2, 2, 3, 5, 5, 5, 5])
-    event = last < 5
-    weight = np.array([1, 2, 1, 1, 3, 1, 1, 1.0])
-    share, effective = kaplan_meier(np.zeros(8, int), last, event, weight, 5)
-    assert (share, effective) == pytest.approx((5 / 11, 11))
 
 
 @pytest.mark.parametrize(
@@ -76,17 +68,6 @@ def test_aalen_johansen_of_complete_follow_up_is_the_proportion():
         )
         total = weight[gone].sum()
         assert told == pytest.approx((weight[event].sum() / total, total))
-
-
-def test_without_other_events_it_is_kaplan_meier():
-    rng = np.random.default_rng(2)
-    last, event = rng.integers(1, 20, 60), rng.random(60) < 0.4
-    entry = np.where(rng.random(60) < 0.3, last // 2, 0)
-    common = (entry, last, event)
-    both = aalen_johansen(*common, np.zeros(60, bool), np.ones(60), 19)
-    assert both == kaplan_meier(*common, np.ones(60), 19)
-    other = ~event & (rng.random(60) < 0.5)
-    assert aalen_johansen(*common, other, np.ones(60), 19)[0] < both[0] - 0.05
 
 
 def test_no_event_beside_others_counts_all_that_are_known():

@@ -58,7 +58,7 @@ def test_clusters_without_censoring_are_those_of_the_binomial_fit(family, off):
 
 
 def test_rates_of_clusters_without_censoring_have_the_design_effects_of_the_binomial_fit():
-    from bayescal.inference.density import density_of
+    from bayescal.inference.density import CurveDensity
     from bayescal.model.problem import prepare
 
     event, _, risk, patient = patients(120)
@@ -66,7 +66,7 @@ def test_rates_of_clusters_without_censoring_have_the_design_effects_of_the_bino
     problem = prepare(bc.Survival(event, np.ones(risk.size)), risk, horizon=1, **given)
     known = prepare((event <= 1).astype(int), risk, **given)
     points = np.random.default_rng(0).normal(0, 0.3, (5, problem.curve.size))
-    difference = density_of(problem)(points) - density_of(known)(points)
+    difference = CurveDensity(problem)(points) - CurveDensity(known)(points)
     np.testing.assert_allclose(difference, difference[0], atol=0.02)
 
 
@@ -83,15 +83,6 @@ def test_cases_told_several_times_are_the_cases_once(seen):
         assert 0.75 < again / length < 1.25
         assert too_short < 0.5 * length
     assert several.design.effect == pytest.approx(10, rel=0.1)
-
-
-def test_clusters_of_measurements_widen_the_interval(seen, table):
-    outcome, risk, _ = seen
-    alone = bc.fit(outcome, risk, horizon=1, curve="beta", **FAST)
-    together = bc.fit(table, curve="beta", **FAST)
-    widths = [np.diff(post.interval("observed_expected"))[0] for post in (alone, together)]
-    assert widths[1] > 1.1 * widths[0]
-    assert 1.2 < together.design.effect < 4
 
 
 def test_what_a_case_tells_is_the_slope_and_curvature_of_its_log_density():

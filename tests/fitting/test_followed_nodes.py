@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.inference.density import density_of, sample_importance
+from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.inference.pieces import _curves_at, _expanded_at
 from bayescal.model.likelihood.times.correction import Correction, late_of
 from bayescal.model.likelihood.times.entries import entries_of, grid_of
@@ -58,7 +58,7 @@ def nodes_and_curves(problem, u):
         nodes = correction_of(problem)
         g = _curves_at(problem, u, nodes.x)
         return _expanded_at(nodes, g.mean(axis=0)), g
-    rows = density_of(problem).nodes
+    rows = CurveDensity(problem).rows
     return rows.correction, expit(problem.curve.with_offset(u) @ rows.columns[:, rows.known :])
 
 

@@ -10,7 +10,6 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.fitting import ModelComparison, ModelDifferences
 
 FIXED: dict[str, Any] = {"draws": 400, "random_state": 1}
 MEASURES = ["tce", "observed_expected", "brier", "c_statistic"]
@@ -64,19 +63,6 @@ def test_without_censoring_it_is_that_of_known_outcomes(cases):
         assert (np.abs(times[column] - known[column]) < 0.25 * width).all()
 
 
-@pytest.mark.slow
-def test_of_known_outcomes_the_brier_score_differs_as_by_the_paired_bootstrap(cases):
-    y, *_, models = cases
-    pair = bc.compare_models(y, models, draws=1000, random_state=1)
-    gain = bc.recalibration_gain(y, *models.values(), route="paired", draws=2000, random_state=2)
-    drawn = pair.draws("brier")
-    difference, theirs = drawn["new"] - drawn["old"], -gain.draws["brier"].to_numpy().ravel()
-    # the posterior lies nearer to no difference: its prior is centred on calibration
-    assert difference.mean() == pytest.approx(theirs.mean(), abs=0.6 * theirs.std())
-    assert difference.std() == pytest.approx(theirs.std(), rel=0.3)
-    assert difference.std() < 0.6 * np.hypot(drawn["new"].std(), drawn["old"].std())
-
-
 def test_exchanging_the_models_changes_the_sign(cases, outcome, told):
     models = dict(reversed(cases[-1].items()))
     other = bc.compare_models(outcome, models, horizon=1, **FIXED)
@@ -117,20 +103,6 @@ def test_the_order_of_cases_does_not_matter(cases, outcome, told):
     np.testing.assert_allclose(one["estimate"], two["estimate"], rtol=1e-6, atol=1e-9)
     width = two["upper"] - two["lower"]
     assert (np.abs(one["lower"] - two["lower"]) < 0.3 * width).all()
-
-
-@pytest.mark.slow
-def test_sites_competing_events_and_late_entries_are_taken(cases, outcome, told):
-    assert type(told) is ModelDifferences
-    site, code = np.array(list("ABCDE"))[np.arange(SIZE) % 5], outcome.event.astype(int)
-    code[(np.arange(SIZE) % 7 == 0) & ~outcome.event] = 2
-    several = bc.Survival(outcome.time, code, entry=outcome.time * 0.2 * (np.arange(SIZE) % 2))
-    of_sites = bc.compare_models(several, cases[-1], horizon=1, site=site, **FIXED)
-    assert type(of_sites) is ModelComparison
-    assert np.isfinite(of_sites.table("tce")["difference"]).all()
-    clusters = {"cluster": np.arange(SIZE) // 4}
-    of_all = bc.compare_models(several, cases[-1], horizon=1, **clusters, **FIXED)
-    assert np.isfinite(of_all.summary(measures=MEASURES)).all(axis=None)
 
 
 def test_what_cannot_be_compared_is_told(cases, outcome):

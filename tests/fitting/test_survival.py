@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.inference.density import density_of
+from bayescal.inference.density import CurveDensity
 from bayescal.model.problem import prepare
 from bayescal.posterior.departures import other_hazard
 
@@ -119,7 +119,7 @@ def test_laplace_over_the_steps_is_the_integral(causes):
     time, event, risk, *_ = study(n) if causes == 1 else competing(n)
     outcome = bc.Survival(time, event, np.where(np.arange(n) % 3 == 0, time / 3, 0))
     problem = prepare(outcome, risk, horizon=1, curve="logistic", random_state=1)
-    density, entries = density_of(problem), entries_of(problem)
+    density, entries = CurveDensity(problem), entries_of(problem)
     peak = density.peak.point
     curves = peak + np.array([[0, 0], [0.15, 0], [-0.15, 0.1], [0, 0.2], [0.1, -0.2]])
     coefficients, none = problem.curve.with_offset(curves), np.empty((5, 0))
@@ -147,7 +147,7 @@ def test_laplace_over_the_steps_is_the_integral(causes):
         integral.append(known + np.logaddexp.reduce(weight) - np.log(len(weight)))
     away = (measured - measured[0]) - (np.array(integral) - integral[0])
     assert np.abs(away).max() < 0.1
-    nodes = density.nodes.log_likelihood(coefficients, none)
+    nodes = density.rows.log_likelihood(coefficients, none)
     np.testing.assert_allclose(nodes - nodes[0], measured - measured[0], atol=0.1)
 
 
@@ -161,48 +161,12 @@ def test_complete_follow_up_with_another_cause_is_the_binomial_fit(family):
     np.testing.assert_allclose(mine, theirs, rtol=1e-6)
 
 
-def test_log_posterior_of_complete_follow_up_differs_by_a_constant():
-    time, code, risk, own, _ = competing(300, leaving=0)
-    points = np.random.default_rng(1).normal(0, 0.3, (20, 3))
-    timed = density_of(prepare(bc.Survival(time, code), risk, horizon=1, curve="beta"))
-    known = density_of(prepare(own.astype(int), risk, curve="beta"))
-    difference = timed(points) - known(points)
-    np.testing.assert_allclose(difference, difference[0], atol=1e-6)
-
-
 def test_the_order_of_codes_does_not_matter(of_two_causes):
     time, code, risk, *_ = competing(1000)
     swapped = np.array([0, 7, 1])[code]
     again = bc.CalibrationData(bc.Survival(time, swapped, cause=7), risk, horizon=1)
     assert again == of_two_causes
     assert of_two_causes.follow_up.competing > 200
-
-
-def test_leaving_with_another_cause_does_not_bias_the_level(of_two_causes):
-    """To count competing events as leaving sees too many events; to drop who left does, too."""
-    time, code, risk, _, g = competing(1000)
-    true = g.mean() / risk.mean()
-    post = bc.fit(of_two_causes, curve="beta", **FAST)
-    lower, upper = post.interval("observed_expected")
-    assert lower < true < upper
-    censored = bc.fit(bc.Survival(time, code == 1), risk, horizon=1, curve="beta", **FAST)
-    assert censored.interval("observed_expected")[0] > 1.05 * true
-
-
-def test_late_entry_is_counted_from_then_on():
-    """Whoever had the event before is not among those under observation."""
-    rng = np.random.default_rng(8)
-    time, event, risk, _, g = study(6000, seed=8, leaving=0)
-    entry = np.where(rng.random(6000) < 0.5, 0, rng.uniform(0, 0.7, 6000))
-    seen = time > entry
-    outcome = bc.Survival(time[seen], event[seen], entry[seen])
-    post = bc.fit(outcome, risk[seen], horizon=1, curve="beta", **FAST)
-    lower, upper = post.interval("observed_expected")
-    assert lower < g[seen].mean() / risk[seen].mean() < upper
-    blind = bc.fit(
-        bc.Survival(time[seen], event[seen]), risk[seen], horizon=1, curve="beta", **FAST
-    )
-    assert blind.interval("observed_expected")[1] < g[seen].mean() / risk[seen].mean()
 
 
 @pytest.mark.slow
@@ -411,10 +375,3 @@ def test_other_doors_refuse_by_name(followed):
         bc.fit(followed, curve="saturated")
     with pytest.raises(InputError, match="offset was given beside times"):
         bc.build_model(followed, curve="beta", offset=np.zeros(followed.score.size))
-
-
-@pytest.mark.slow
-def test_the_model_of_pymc_has_the_steps(followed):
-    model = bc.build_model(followed, curve="beta")
-    assert {"step", "step_by_score"} <= {variable.name for variable in model.free_RVs}
-    assert [each.name for each in model.potentials] == ["followed"]

@@ -212,12 +212,6 @@ def test_in_sample_gains_say_so(patients, actual) -> None:
 # What it says
 
 
-def test_seeds_repeat(patients, actual) -> None:
-    y, s = patients
-    again = bc.recalibration_gain(y, s, mapped(s), thresholds=(0.1, 0.3), random_state=actual.seed)
-    pd.testing.assert_frame_equal(again.summary(), actual.summary())
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -249,9 +243,6 @@ def test_refuses_options_out_of_range(options, message) -> None:
 def test_unknown_measures_are_named(actual) -> None:
     with pytest.raises(InputError, match="measure must be one of"):
         actual.interval("auc")
-
-
-# Recommending
 
 
 # Cross-fitting

@@ -226,17 +226,6 @@ def test_intervals_of_what_has_two_sides_cover_near_calibration(z):
     assert min(inside.values()) >= 17  # of 20
 
 
-@pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # one influential patient
-@pytest.mark.filterwarnings("ignore::RuntimeWarning:arviz_stats")  # draws of equal likelihood
-def test_the_average_saves_and_loads(overconfident, tmp_path):
-    overconfident.posterior.to_netcdf(tmp_path / "average.nc")
-    back = bc.load(tmp_path / "average.nc")
-    np.testing.assert_array_equal(back.tce(), overconfident.posterior.tce())
-    assert back.interval("tce") == overconfident.posterior.interval("tce")
-    assert arviz_stats.loo(back.tree).n_data_points == overconfident.data.n
-    assert "P(exactly calibrated)" in repr(back)
-
-
 def test_a_contradicted_sure_score_shows_what_the_edge_decides():
     y = [0, 1, 1, 0, 1, 0, 1, 1, 0, 0]
     s = [0, 1, 1, 1, 0.8, 0.3, 0.6, 0.9, 0.2, 0.1]
@@ -287,21 +276,6 @@ def test_default_weights_leave_the_reading_families_out():
     assert prior[["identity", "near", "beta", "pieces"]].tolist() == pytest.approx(
         [0.4, 0.6 * 2 / 19, 0.6 * 3 / 19, 0.6 * 7 / 19]
     )
-
-
-def test_seeds_repeat():
-    y, s = bc.simulate.sample("D5", 80, random_state=0)
-    one, two = (bc.compare(y, s, random_state=9) for _ in range(2))
-    assert one.log_evidence == two.log_evidence
-    np.testing.assert_array_equal(one.posterior.tce(), two.posterior.tce())
-
-
-def test_calibration_is_found_when_it_is_there(calibrated, overconfident):
-    assert calibrated.prob_calibrated_at(0.5) > 0.5
-    assert overconfident.prob_calibrated_at(0.5) < 0.05
-    truth = bc.simulate.truth("clinical-middle-overconfident").tce()
-    lower, upper = overconfident.posterior.interval("tce")
-    assert lower < truth < upper
 
 
 def test_expit_is_scipy_s():

@@ -365,35 +365,6 @@ def test_few_scores_and_one_class(rows, hits, ends):
     assert edges.size + 1 <= rows
 
 
-def test_it_contains_a_step_a_plateau_a_hinge_and_a_line():
-    """Draws follow curves that no smooth family has, and stay on the diagonal where they do."""
-    x = np.linspace(-3, 3, 121)
-    truths = {
-        "step": np.where(x < 0, -1.0, 1.0),
-        "plateau": np.maximum(x, -0.5),
-        "hinge": x + 0.8 * np.maximum(x, 0),
-        "line": 0.6 * x,
-    }
-    trials = np.full(x.size, 800.0)
-    edges = cell_edges(expit(x), trials)
-    for name, eta in truths.items():
-        hits = np.round(trials * expit(eta))
-        sums = partition_sums(
-            stretch_evidences(expit(x), trials, hits, edges, True), PartitionPrior()
-        )
-        assert sums.log_evidence > log_likelihood(x, trials, hits, 0.0) + 50
-        drawn = draw_partitions(sums, 400, np.random.default_rng(0))
-        cell = cell_of(x, edges)
-        curve = expit(x + drawn.shift[:, cell] + drawn.slope[:, cell] * x)
-        away = np.abs(x) > 0.6 if name == "step" else np.ones(x.size, dtype=bool)
-        np.testing.assert_allclose(curve.mean(axis=0)[away], expit(eta)[away], atol=0.02)
-        on = ((drawn.shift == 0) & (drawn.slope == 0)).mean(axis=0)
-        if name in ("plateau", "hinge"):
-            assert on[cell[100 if name == "plateau" else 20]] > 0.5
-        if name == "line":
-            assert on.mean() < 0.2
-
-
 def test_prior_draws_are_those_of_the_sums_without_data():
     score, trials, _ = table(rows=80, n=2000)
     edges = cell_edges(score, trials, 9)

@@ -15,7 +15,7 @@ from bayescal.core.errors import DiagnosticWarning
 from bayescal.multilevel.calibrated import explained, identity_log_likelihood
 from bayescal.multilevel.changes import draw_terms
 from bayescal.multilevel.curves import Curves
-from bayescal.multilevel.nested.density import EffectsDensity
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.posterior.intervals import equal_tailed

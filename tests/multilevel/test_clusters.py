@@ -15,10 +15,9 @@ from bayescal.model.problem import prepare
 from bayescal.model.pymc import joined_rows
 from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
 from bayescal.multilevel.followed import densities_of
-from bayescal.multilevel.nested.likelihood import SITE_NODES, of_tables
+from bayescal.multilevel.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
-from free import given_free
 
 SITES, PATIENTS, VISITS = 5, 16, 5
 SITE = np.repeat(np.arange(SITES), PATIENTS * VISITS)
@@ -80,16 +79,6 @@ def test_every_case_of_a_site_told_ten_times_is_told_once(plain):
     )
 
 
-def test_every_case_of_a_month_told_ten_times_is_told_once():
-    once = bc.fit(table(period=MONTH), vary=bc.walk("period"), **OPTIONS)
-    ids = np.arange(SITE.size)
-    often = bc.fit(table(10, period=MONTH, cluster=ids), vary=bc.walk("period"), **OPTIONS)
-    check_alike(once.now(), often.now(), 0.2, 0.15)
-    np.testing.assert_allclose(often.explanations, once.explanations, atol=0.08)
-    naive = bc.fit(table(10, period=MONTH), vary=bc.walk("period"), **OPTIONS)
-    assert abs(naive.explanations["constant"] - once.explanations["constant"]) > 0.15
-
-
 def test_every_case_of_a_cell_told_ten_times_is_told_once():
     factors = {"sex": PATIENT % 2, "age": (PATIENT // 2) % 2}
     vary = ["sex", "age", bc.by("sex", "age")]
@@ -101,14 +90,6 @@ def test_every_case_of_a_cell_told_ten_times_is_told_once():
         cluster=np.repeat(np.arange(SITE.size), 10),
     )
     check_alike(once.at(sex="1", age="0"), bc.fit(often, vary=vary, **OPTIONS).at(sex="1", age="0"))
-
-
-def test_patients_that_differ_widen_what_their_visits_share(plain, clustered):
-    clustered, plain = map(given_free, (clustered, plain))
-    for which in ({}, {"site": "1"}):
-        ratio = lengths(clustered.at(**which))[0] / lengths(plain.at(**which))[0]
-        assert 1.05 < ratio["observed_expected"] < 1.7
-        assert ratio["calibration_slope"] < ratio["observed_expected"]
 
 
 def test_a_cluster_for_each_case_changes_nothing(plain):

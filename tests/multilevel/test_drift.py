@@ -10,8 +10,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.multilevel.changed import steps_of
-from bayescal.multilevel.changes import PROB_CONSTANT, change_prior, explanation_prior
+from bayescal.multilevel.changes import PROB_CONSTANT, change_prior, explanation_prior, steps_of
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.term import walk
 from free import given_free
@@ -130,28 +129,6 @@ def test_a_category_is_added_after_the_last():
     more = pd.Categorical(names[month[~old]], categories=names, ordered=True)
     post = bc.fit(outcome[old], score[old], period=first, draws=400, random_state=1)
     assert bc.update(post, outcome[~old], score[~old], period=more).labels == tuple(names)
-
-
-def test_a_large_sudden_change_is_placed():
-    post = bc.fit(*year(size=1.2)[:2], period=year()[2], curve="logistic", random_state=1)
-    assert (1 - post.explanations["constant"]) > 0.99
-    assert post.explanations["sudden"] > post.explanations["gradual"]
-    when = post.when_changed()
-    assert when["if_sudden"].idxmax() == "6"
-    assert when.loc["6", "within_one"] > 0.95
-    assert post.at(period="5").interval("tce")[0] < 0.05 < post.now().interval("tce")[0]
-
-
-def test_without_a_change_the_present_is_near_one_fit():
-    outcome, score, month = year(patients=200)
-    post = bc.fit(outcome, score, period=month, curve="logistic", random_state=1)
-    assert (1 - post.explanations["constant"]) < 1 - PROB_CONSTANT
-    single = bc.fit(outcome, score, curve="logistic", random_state=1)
-    assert given_free(post).now().estimate("observed_expected") == pytest.approx(
-        single.estimate("observed_expected"), abs=0.02
-    )
-    one = post.average()
-    assert one.estimate("tce") == pytest.approx(single.estimate("tce"), abs=0.003)
 
 
 def test_equal_periods_say_that_nothing_changed_where_it_could_have():

@@ -14,13 +14,12 @@ from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.rows import partial_of_group, rows_given_steps
 from bayescal.model.likelihood.times.told import cases_of_times
 from bayescal.multilevel.followed import densities_of, log_over_steps, shared_steps
-from bayescal.multilevel.nested.likelihood import of_tables
+from bayescal.multilevel.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
 SITES, PATIENTS = 4, 100
 SITE = np.repeat([f"s{k}" for k in range(SITES)], PATIENTS)
-MONTH = np.repeat([f"2024-0{k + 1}" for k in range(SITES)], PATIENTS)
 SHIFT = (0.9, 0.0, 0.0, -0.3)
 FAST = {"draws": 400, "random_state": 1}
 
@@ -62,11 +61,6 @@ def likelihood(made, groups):
 @pytest.fixture(scope="module")
 def of_sites():
     return bc.fit(table("site", shift=SHIFT), **FAST)
-
-
-@pytest.fixture(scope="module")
-def of_periods():
-    return bc.fit(table("period", MONTH, shift=(0, 0, -1.8, -1.8)), **FAST)
 
 
 def test_the_table_keeps_how_long_each_group_was_followed(tmp_path):
@@ -271,14 +265,6 @@ def test_raw_estimates_count_who_left_only_as_long_as_they_were_followed(of_site
     alone = bc.fit(of_sites.data.select(site="s1"), curve="logistic", **FAST)
     estimate = alone.summary().loc["observed_expected"]
     assert estimate["lower"] < raw["s1"] < estimate["upper"]
-
-
-def test_periods_say_that_the_curve_has_changed(of_periods):
-    assert (1 - of_periods.explanations["constant"]) > 0.9
-    now = of_periods.at(period="2024-04").summary().loc["observed_expected"]
-    assert now["upper"] < 0.8
-    same = bc.fit(table("period", MONTH), **FAST)
-    assert (1 - same.explanations["constant"]) < 0.7
 
 
 def test_factors_and_competing_events():

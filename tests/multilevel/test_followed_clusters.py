@@ -15,14 +15,14 @@ from bayescal.model.clusters import sandwich
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.likelihood.times.rows import rows_given_steps
 from bayescal.multilevel.clusters import _BetweenGroups, _FollowedGroup
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.followed import (
     densities_of,
     identity_of_times,
     log_over_steps,
     shared_steps,
 )
-from bayescal.multilevel.nested.density import EffectsDensity
-from bayescal.multilevel.nested.likelihood import of_tables
+from bayescal.multilevel.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
@@ -160,12 +160,6 @@ def test_every_case_told_five_times_is_told_once():
         ratio = width(often.at(site="s1"), name) / width(once.at(site="s1"), name)
         assert 0.8 < ratio < 1.2
     assert width(naive.at(site="s1")) < 0.7 * width(once.at(site="s1"))
-
-
-def test_patients_that_differ_widen_what_their_visits_share(clustered):
-    plain = bc.fit(table(site=SITE), **FAST)
-    assert width(clustered.average()) > width(plain.average())
-    assert clustered.loo.pareto_k < 0.7
 
 
 def test_a_table_is_kept(tmp_path):

@@ -28,25 +28,6 @@ def test_probabilities_of_sites(post):
     assert (any_at_all == 1).all()
 
 
-def test_a_new_site_is_less_certain_than_the_average_site(post):
-    new, average = post.new(), post.average()
-    widths = [np.subtract(*each.interval("tce")[::-1]) for each in (new, average)]
-    assert widths[0] > widths[1]
-    assert new.estimate("tce") == float(new.tce().to_numpy().mean())
-    assert "cases" not in str(new)
-    given = post.new(scores=[0.2, 0.3, 0.3, 0.6])
-    assert given.data.n == 4
-    assert given.curve([0.3]).to_numpy() == pytest.approx(new.curve([0.3]).to_numpy())
-
-
-def test_prior_of_a_site_is_wider_than_that_of_the_average(post):
-    prior = [
-        view.functional("calibration_in_the_large", group="prior").std()
-        for view in (post.average(), post.at(site="north"))
-    ]
-    assert float(prior[1]) > float(prior[0])
-
-
 def test_names_that_are_unknown_are_refused(post):
     with pytest.raises(InputError, match="'north', 'south', 'west'"):
         post.at(site="east")

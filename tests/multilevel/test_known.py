@@ -10,9 +10,8 @@ from scipy.special import logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.problem import prepare
-from bayescal.multilevel.known import KnownSite, as_known
+from bayescal.multilevel.known import KnownSite, as_known, scores_of_known
 from bayescal.multilevel.problem import prepare_terms
-from bayescal.multilevel.summary import scores_of_known
 
 COUNTS = {"site": ["A", "B"], "observed": [4, 9], "expected": [5.0, 6.0], "n": [40, 50]}
 RATIO = {"site": ["A"], "observed_expected": [1.2], "lower": [1.0], "upper": [1.44]}

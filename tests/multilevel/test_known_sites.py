@@ -91,19 +91,3 @@ def test_they_are_drawn(which, request):
     titles = [each.get_title(loc="left") for each in bc.plots.site_curves(post)]
     assert titles[:2] == ["<b> (80 cases, summary)", "far (summary)"]
     assert bc.plots.reliability(post.at(site="far")) is not None
-
-
-def test_more_precise_summaries_say_more():
-    scores, widths = np.linspace(0.05, 0.6, 40), []
-    for n in (100, 400, 1600):
-        known = {
-            "site": ["A", "B"],
-            "observed": [0.3 * n] * 2,
-            "expected": [0.25 * n] * 2,
-            "n": [n] * 2,
-        }
-        post = bc.fit(None, scores, known=known, curve="intercept", random_state=1)
-        lower, upper = post.at(site="A").interval("observed_expected", population="sample")
-        assert lower < 1.2 < upper
-        widths.append(upper - lower)
-    assert widths[0] > 1.5 * widths[1] > 2.25 * widths[2]

@@ -13,10 +13,10 @@ from scipy.stats import t as student
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.draws import levels_round
-from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms
-from bayescal.multilevel.robust import LIKE_SHARE
+from bayescal.multilevel.term import LIKE_SHARE
 from free import given_free
 from integrated import grid_of, log_integral, on_grid
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.problem import prepare
-from bayescal.multilevel.rows import raw_estimates
+from bayescal.multilevel.compared import raw_estimates
 
 N = 3000
 
@@ -94,30 +94,6 @@ def test_without_a_logistic_curve_there_is_no_raw_error():
     assert raw["observed_expected"] == pytest.approx(1 / 1.1)
     assert np.isnan(raw["calibration_slope"])
     assert np.isnan(raw["tce"])
-
-
-def test_the_effect_is_seen_where_it_is(post):
-    assert post.prob_differs("sex", "F", "M") > 0.95
-    assert post.prob_differs("sex") == post.prob_differs("sex", "M", "F")
-    assert post.prob_differs("device", delta=0.2) < 0.05
-    spread = post.heterogeneity.xs("shift", level="coordinate")
-    assert spread["prob_largest"].idxmax() == "sex"
-    assert spread["prob_largest"].sum() == pytest.approx(1)
-    row = post.differences("sex").loc[("F", "M")]
-    assert row["lower"] > 0.2
-    assert row["prob_positive"] > 0.99
-    assert len(post.differences("age group")) == 3
-
-
-def test_small_subgroups_are_drawn_towards_the_others(post):
-    table = post.table(list(post.levels))
-    small = table[table["cases"] < 60]
-    assert len(small) == 4
-    average = post.table("sex")["observed_expected"].loc["sex"]
-    of_sex = [average[level.split(", ")[0]] for level in small.index.get_level_values("level")]
-    shrunk = np.abs(small["observed_expected"] - of_sex)
-    raw = np.abs(small["observed_expected_raw"] - of_sex)
-    assert shrunk.mean() < 0.5 * raw.mean()
 
 
 def test_a_view_is_of_the_cases_of_its_levels(post):

@@ -11,7 +11,7 @@ from scipy.stats import norm
 import bayescal as bc
 from bayescal.core.optimise import logistic_mle
 from bayescal.errors import InputError
-from bayescal.multilevel.nested.density import EffectsDensity
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms, scores_alone
 from free import given_free
 from integrated import grid_of, log_integral, standard_of

@@ -94,16 +94,6 @@ def test_the_next_period_is_a_step_on():
     assert step.std() == pytest.approx(np.sqrt(np.median([1, 2, 1]) / 4), abs=0.05)
 
 
-def test_the_effects_of_sites_are_the_same_in_every_period():
-    shift = {
-        (site, month): both().at(site=site, period=month).coordinates["shift"]
-        for site in "AB"
-        for month in MONTHS[:2]
-    }
-    first, second = (shift["A", month] - shift["B", month] for month in MONTHS[:2])
-    np.testing.assert_allclose(first, second, atol=1e-12)
-
-
 def test_a_factor_that_tells_the_time_is_a_walk_by_its_own_name():
     post = bc.fit(table(as_factor=True), vary=["site", bc.walk("month")], **OPTIONS)
     assert post.levels["month"] == MONTHS

@@ -17,20 +17,6 @@ ARROWS = {
 }
 
 
-def count(*weights: int) -> float:
-    """Probabilistic count of cells with so many cases."""
-    cells = np.repeat(np.arange(len(weights)), weights)
-    return float(estimators.probabilistic_count((cells + 1) / (len(weights) + 1)))
-
-
-def test_counts_of_cells() -> None:
-    """Figures 3 to 6; the weights printed for Figure 3 add to 1.05, and 15/80 mends them."""
-    assert count(*[20] * 3, 15, *[1] * 5) == pytest.approx(6400 / (1200 + 225 + 5))
-    assert count(1, 1, 2) == pytest.approx(2.66, abs=0.01)
-    assert count(*[10] * 2, *[1] * 10) == pytest.approx(30 / 7)
-    assert count(10, *[1] * 20) == pytest.approx(7.5)
-
-
 def test_pde_sees_what_ece_hides_and_what_is_not_there() -> None:
     """Example 1: one bin of scores .35 and .65; once eta is .5, once it is the score."""
     n = 1000
@@ -42,17 +28,6 @@ def test_pde_sees_what_ece_hides_and_what_is_not_there() -> None:
     assert float(estimators.pde(half, score, cells=score)) == pytest.approx(0.15)
     assert float(estimators.pde(events, score, n_bins=1)) == pytest.approx(0.15)
     assert float(estimators.pde(events, score, cells=score)) == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("first", "before", "after"),
-    [([0.1, 0.1, 0.1, 1.0], 5 / 7, 1 / 7), ([0.1, 0.3, 0.3, 1.0], 1 / 7, 5 / 7)],
-)
-def test_observation_9(first: list[float], before: float, after: float) -> None:
-    eta, tau = np.array(first + [0.2] * 4), estimators.probabilistic_kendall_tau
-    averages = np.repeat([np.mean(first), 0.2], 4)
-    assert tau(eta, np.repeat([0.4, 0.6], 4)) == pytest.approx(before)
-    assert tau(eta, averages) == pytest.approx(after)
 
 
 @pytest.mark.parametrize(("order", "value"), [("cbad", 1 / 3), ("cdba", 1)])

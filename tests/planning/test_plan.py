@@ -6,8 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.errors import InputError
@@ -48,23 +46,6 @@ def test_the_sizes_of_isaric_are_those_published(of, width, assurance, published
     )  # fmt: skip
     assert result.n == pytest.approx(published, rel=0.05)
     assert 0 < result.monte_carlo_error < 0.02 * result.n
-
-
-@pytest.mark.slow
-@settings(max_examples=6)
-@given(
-    of=st.sampled_from(["observed_expected", "c_statistic", "calibration_slope"]),
-    width=st.floats(0.1, 0.5),
-    assurance=st.floats(0.5, 0.9),
-)
-def test_narrower_and_surer_takes_more(of, width, assurance) -> None:
-    def size(wide: float, sure: float) -> int:
-        goal = {"of": of, "width": wide, "assurance": sure, "analysis": "wald"}
-        return bc.plan(truth="clinical", scores=SCORES, n_simulations=50, random_state=1, **goal).n
-
-    n = size(width, assurance)
-    assert size(0.8 * width, assurance) >= n
-    assert size(width, assurance + 0.08) >= n
 
 
 @pytest.mark.slow

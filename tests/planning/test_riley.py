@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 import bayescal as bc
@@ -40,20 +38,6 @@ def test_log_odds_can_be_a_distribution_and_scores_an_array() -> None:
     risks = bc.planning.riley(scores=1 / (1 + np.exp(-even)), widths=widths)["calibration_slope"]
     assert law == pytest.approx(normal, rel=1e-6)
     assert risks == pytest.approx(normal, rel=1e-3)
-
-
-@given(
-    prevalence=st.floats(0.01, 0.99),
-    c=st.floats(0.55, 0.95),
-    width=st.floats(0.02, 0.4),
-    name=st.sampled_from(["observed_expected", "c_statistic", "calibration_slope"]),
-)
-def test_narrower_intervals_need_more(prevalence, c, width, name) -> None:
-    def size(wanted: float) -> float:
-        given = {"prevalence": prevalence, "c_statistic": c, "log_odds": (0, 1)}
-        return bc.planning.riley(**given, widths={name: wanted})[name]
-
-    assert size(width) > size(1.1 * width)
 
 
 def test_the_size_of_a_width_has_that_width() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 from scipy.special import expit, logit
 
@@ -146,13 +144,6 @@ def test_a_line_in_complementary_log_log_is_read_off_exactly(own):
     assert np.isfinite(f.cloglog_slope(steep)).all()
 
 
-@given(st.floats(1, 20), st.floats(1, 20))
-def test_tce_rises_with_p(p, q):
-    low, high = sorted((p, q))
-    assert (f.tce(DRAWS, low) <= f.tce(DRAWS, high) + 1e-12).all()
-    assert (f.tce(DRAWS, high) <= f.tce(DRAWS, np.inf) + 1e-12).all()
-
-
 @pytest.mark.parametrize("p", [0.5, 0, -1, np.nan])
 def test_tce_refuses_what_is_no_norm(p):
     with pytest.raises(InputError, match="p must be at least 1"):
@@ -165,25 +156,6 @@ def test_sample_quantiles_are_type_7_over_patients():
     patients = np.repeat(np.abs(CURVE - SCORE), trials.astype(int), axis=1)
     for q, compute in ((0.5, f.e50), (0.9, f.e90)):
         np.testing.assert_allclose(compute(draws), np.quantile(patients, q, axis=1), rtol=1e-12)
-
-
-def test_another_cutoff_gains_at_most_the_cutoff_error():
-    cutoffs = np.append(SCORE, 1.0)
-    for t in (0.1, 0.3, 0.55):
-        odds = t / (1 - t)
-        treated = (cutoffs[:, None] <= SCORE).astype(float)
-        benefit = (WEIGHT * (CURVE - (1 - CURVE) * odds)) @ treated.T
-        own = f.net_benefit(DRAWS, np.array([t]))[:, 0]
-        gain = (benefit.max(axis=1) - own) * (1 - t)
-        assert (gain <= f.cutoff_error(DRAWS) + 1e-12).all()
-        assert gain.max() > 0.3 * f.cutoff_error(DRAWS).min()
-
-
-def test_line_of_a_logistic_curve_is_its_own():
-    curve = expit(0.4 + 0.7 * logit(SCORE))[None]
-    draws = f.CurveDraws(curve, Population(SCORE, np.full(SCORE.size, 1 / SCORE.size)))
-    assert f.calibration_intercept(draws)[0] == pytest.approx(0.4, abs=1e-9)
-    assert f.calibration_slope(draws)[0] == pytest.approx(0.7, abs=1e-9)
 
 
 def test_line_needs_two_scores():
@@ -277,16 +249,6 @@ def test_beta_population_posterior_matches_integration_on_a_grid():
     assert np.log(a).mean() == pytest.approx(mean, abs=0.02)
 
 
-def test_the_three_populations_agree_when_the_sample_is_large_and_beta():
-    y, s = bc.simulate.sample("D5", 20_000, random_state=1)
-    post = bc.fit(y, s, curve="beta", random_state=1)
-    means = [float(post.tce(population=k).mean()) for k in ("bootstrap", "sample", "beta")]
-    np.testing.assert_allclose(means, bc.simulate.truth("D5").tce(), atol=0.012)
-    assert means[0] == pytest.approx(means[1], abs=1e-3)
-    with pytest.raises(InputError, match="population must be one of"):
-        post.tce(population="everyone")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("population", ["bootstrap", "sample", "beta"])
 def test_a_summary_in_one_pass_says_what_each_functional_says_alone(population):
@@ -300,21 +262,6 @@ def test_a_summary_in_one_pass_says_what_each_functional_says_alone(population):
         assert table.loc[name, "estimate"] == fresh.estimate(name, population=population)
         lower, upper = fresh.interval(name, population=population)
         assert (lower, upper) == (table.loc[name, "lower"], table.loc[name, "upper"])
-
-
-def test_ici_is_tce_and_not_computed_again(monkeypatch):
-    from bayescal.posterior import evaluation
-
-    y, s = bc.simulate.sample("D4", 60, random_state=3)
-    post = bc.fit(y, s, curve="beta", random_state=3)
-    tce = post.tce()
-
-    def never(*arguments):
-        raise AssertionError("drawn again")
-
-    monkeypatch.setattr(evaluation, "draw_population", never)
-    np.testing.assert_array_equal(post.functional("ici"), tce)
-    np.testing.assert_array_equal(post.tce(p=1), tce)
 
 
 @pytest.mark.parametrize("rows", [2, 7, 40])
@@ -339,17 +286,6 @@ def test_the_nearest_line_and_shift_solve_their_equations(rows, spread):
     np.testing.assert_allclose(mean, events, rtol=1e-9)
     each = [nearest_line(curve[i : i + 1], weight[i : i + 1], score) for i in range(50)]
     np.testing.assert_allclose(np.ravel([line[1] for line in each]), b, rtol=1e-7, atol=1e-9)
-
-
-def test_the_kullback_leibler_error_is_the_fall_of_the_log_score():
-    """Of the risks as predictions, instead of the scores; each score is nearer its own risk."""
-
-    def log(p):
-        return -(WEIGHT * (CURVE * np.log(p) + (1 - CURVE) * np.log1p(-p))).sum(axis=1)
-
-    np.testing.assert_allclose(f.kl_error(DRAWS), log(SCORE) - log(CURVE), rtol=1e-9)
-    squares = (WEIGHT * (CURVE - SCORE) ** 2).sum(axis=1)
-    assert (f.kl_error(DRAWS) >= 2 * squares).all()  # Pinsker
 
 
 def test_the_kullback_leibler_error_is_infinite_at_a_score_of_1():

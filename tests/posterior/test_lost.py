@@ -38,13 +38,6 @@ def test_over_all_thresholds_it_adds_up_to_the_squared_error(losses, kind) -> No
     np.testing.assert_allclose(2 * losses[kind].mean(axis=0), squared, rtol=2e-3)
 
 
-@pytest.mark.parametrize("kind", ["points", "spread"])
-def test_it_is_at_most_the_calibration_error_and_never_negative(losses, kind) -> None:
-    assert (losses[kind] >= 0).all()
-    assert (losses[kind] <= POINTS.mean(POINTS.distance) + 1e-12).all()
-    assert losses[kind].max() > 0.2 * POINTS.mean(POINTS.distance).min()
-
-
 def test_it_is_the_net_benefit_of_the_curve_less_that_of_the_score() -> None:
     for t in (0.1, 0.25, 0.6):
         value = POINTS.mean(np.maximum(CURVE - t, 0)) / (1 - t)
@@ -136,18 +129,6 @@ def test_without_thresholds_nothing_is_said_of_it() -> None:
     assert "lost" not in a.tables
     assert "net benefit per 1000" not in str(a)
     assert a.to_dict()["net_benefit_lost"] == {}
-
-
-def test_where_calibration_is_plausible_its_interval_begins_at_0() -> None:
-    y, s = bc.simulate.sample("clinical-middle-calibrated", 400, random_state=5)
-    between = {"threshold": (0.05, 0.3)}
-    average = bc.compare(y, s, draws=400, random_state=1).posterior
-    family = bc.fit(y, s, curve="beta", draws=400, random_state=1)
-    assert average.interval("net_benefit_lost", **between)[0] < 1e-6
-    assert family.interval("net_benefit_lost", **between)[0] > 1e-6
-    lost = average.functional("net_benefit_lost", **between)
-    assert not lost.where(average.exact, 0).any()
-    assert average.estimate("net_benefit_lost", **between) == pytest.approx(float(lost.mean()))
 
 
 def test_it_knows_imputations_and_every_population(a) -> None:

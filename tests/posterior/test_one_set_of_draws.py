@@ -352,18 +352,6 @@ def test_a_calibrated_bulk_is_not_counted_as_error() -> None:
     assert on[1] < 0.05
 
 
-@pytest.mark.slow
-def test_exact_calibration_is_believed_where_it_is_probable() -> None:
-    """P(TCE < .01) is not below P(exactly calibrated), and P(TCE < .03) is large."""
-    near, ahead = [], []
-    for seed in range(6):
-        cmp = bc.compare(*_cases("calibrated", 1000, seed), draws=1000, random_state=1)
-        ahead.append(cmp.posterior.prob_below(0.01) >= cmp.prob_calibrated - 0.02)
-        near.append(cmp.posterior.prob_below(0.03))
-    assert np.mean(near) > 0.8
-    assert sum(ahead) >= 5
-
-
 # Saving, seeds
 
 

@@ -71,11 +71,6 @@ def test_measures_at_a_threshold(measured, curves, new):
             np.testing.assert_allclose(measured[name][:, column], values, err_msg=name)
 
 
-def test_net_benefit_is_that_of_its_own_method(post, new):
-    seen = post.on(new)
-    assert np.allclose(seen.performance([0.3])["net_benefit"], seen.net_benefit([0.3])["model"])
-
-
 def test_merged_rows_and_a_beta_density_agree_with_single_cases(post, cases):
     many = np.random.default_rng(1).beta(2, 3, 3000)
     g = post.curve(many).to_numpy().reshape(DRAWS, -1)
@@ -102,13 +97,6 @@ def test_realised_outcomes_have_the_mean_of_the_expected_and_more_spread(post, n
         assert abs(float(one.mean() - other.mean())) < 4 * noise
         assert float(other.std()) > 1.1 * float(one.std())
     assert np.array_equal(np.unique(np.rint(realised["events"] * new.size) % 1), [0])
-
-
-def test_realised_events_are_counts_of_cases(post):
-    seen = post.on(np.full(10, 0.4))
-    realised = seen.performance(realised=True)["events"].to_numpy() * 10
-    assert np.allclose(realised, np.rint(realised))
-    assert np.unique(np.rint(realised)).size > 3
 
 
 def test_what_no_score_reaches_has_no_predictive_value(post, new):

@@ -112,13 +112,6 @@ def test_averages_and_views_answer_too():
         )
 
 
-def test_the_present_prevalence_changes_nothing(sampled):
-    share = sampled.performance(population="sample")["events"].to_numpy().ravel()
-    same = sampled.at_prevalence(float(share.mean()))
-    one, other = (post.values_of("tce", "sample") for post in (sampled, same))
-    assert abs(one.mean() - other.mean()) < 0.01
-
-
 def test_what_it_cannot_do_is_refused(sampled, population):
     seen = sampled.at_prevalence(0.02)
     for wrong in (0, 1.2, (3, 2), (1, 2, 3), "half", (-1, 5), None):

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
-from scipy.stats import norm
 from sklearn.base import clone
 
 import bayescal as bc
 from bayescal import simulate
 from bayescal.errors import EdgeWarning, InputError, SeparationError, WeightWarning
-from bayescal.model.priors import Normal, Prior
+from bayescal.model.priors import Normal
 from bayescal.recalibrate import (
     BayesianRecalibrator,
     BetaRecalibrator,
@@ -23,7 +21,6 @@ from bayescal.recalibrate import (
     bayesian,
 )
 
-PRIOR = {"shift": 1.0, "log_slope": 0.5, "centre": 0.5}  # what the integrals by hand have
 FAMILIES = ("identity", "intercept", "temperature", "logistic", "noise", "beta", "lapse", "spline")
 GRID = np.array([0.0, 0.02, 0.2, 0.5, 0.8, 0.99, 1.0])
 INSIDE = np.clip(GRID, 1e-12, 1 - 1e-12)
@@ -42,38 +39,6 @@ def three_classes(n: int = 200) -> tuple[Any, Any]:
 
 
 # The posterior
-
-
-def test_one_parameter_agrees_with_quadrature() -> None:
-    scores, outcomes = data(n=25)
-    shift = np.linspace(-6, 6, 4001)
-    g = expit(logit(scores) + shift[:, None])
-    likelihood = np.prod(np.where(outcomes == 1, g, 1 - g), axis=1) * norm.pdf(shift)
-    weight = likelihood / likelihood.sum()
-    asked = np.array([0.1, 0.5, 0.9])
-    curve = expit(logit(asked) + shift[:, None])
-    fitted = BayesianRecalibrator("intercept", prior=PRIOR, draws=20_000, random_state=0)
-    fitted.fit(scores, outcomes)
-    np.testing.assert_allclose(fitted.transform(asked), weight @ curve, atol=2e-3)
-    lower, upper = fitted.interval(asked, 0.8)
-    ends = np.interp([0.1, 0.9], np.cumsum(weight), shift)
-    expected = expit(logit(asked) + ends[:, None])
-    np.testing.assert_allclose([lower, upper], expected, atol=6e-3)
-
-
-def test_two_parameters_agree_with_quadrature() -> None:
-    scores, outcomes = data(n=40)
-    shift, log_slope = np.meshgrid(np.linspace(-3, 3, 301), np.linspace(-2.5, 2.5, 301))
-    x, slope = logit(scores), np.exp(log_slope)[..., None]
-    g = expit(shift[..., None] + slope * x)
-    density = np.sum(np.log(np.where(outcomes == 1, g, 1 - g)), axis=-1)
-    density += norm.logpdf(shift) + norm.logpdf(log_slope, scale=0.5)
-    weight = np.exp(density - density.max())
-    weight /= weight.sum()
-    asked = np.array([0.05, 0.4, 0.9])
-    expected = np.sum(weight[..., None] * expit(shift[..., None] + slope * logit(asked)), (0, 1))
-    fitted = BayesianRecalibrator("logistic", prior=PRIOR, draws=20_000, random_state=0)
-    np.testing.assert_allclose(fitted.fit(scores, outcomes).transform(asked), expected, atol=3e-3)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -98,14 +63,6 @@ def test_the_average_is_that_of_compare(prior: Any) -> None:
     assert fitted.posterior_.prob_calibrated == post.prob_calibrated
 
 
-def test_a_strong_prior_leaves_the_scores_alone() -> None:
-    scores, outcomes = data()
-    none = {name: Normal(0, 1e-6) for name in ("shift", "log_slope", "asymmetry")}
-    fitted = BayesianRecalibrator("beta", prior=none, random_state=0).fit(scores, outcomes)
-    np.testing.assert_allclose(fitted.transform(GRID[1:-1]), GRID[1:-1], atol=1e-5)
-    assert isinstance(fitted.posterior_.problem.prior, Prior)
-
-
 # Draws and intervals
 
 
@@ -121,30 +78,6 @@ def test_draws_interval_and_mean_are_of_one_posterior() -> None:
     widths = [np.subtract(*fitted.interval(GRID, level)[::-1]).sum() for level in (0.5, 0.8, 0.99)]
     assert widths == sorted(widths)
     assert (np.diff(fitted.transform(GRID)) > 0).all()
-
-
-def test_more_data_narrow_the_interval() -> None:
-    widths = []
-    for n in (10, 200, 4000):
-        lower, upper = BayesianRecalibrator(random_state=0).fit(*data(n=n)).interval([0.3])
-        widths.append(float(upper[0] - lower[0]))
-    assert widths[0] > 2 * widths[1] > 4 * widths[2]
-
-
-@pytest.mark.slow
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Curves drawn from the prior are inside 80 % intervals in 80 % of data sets."""
-    rng = np.random.default_rng(4)
-    inside, asked = [], np.array([0.1, 0.5, 0.8])
-    for seed in range(200):
-        scores = rng.uniform(0.05, 0.95, 30)
-        shift, slope = 0.35 * rng.standard_t(3), np.exp(0.35 * rng.standard_t(3))
-        outcomes = rng.random(30) < expit(shift + slope * logit(scores))
-        fitted = BayesianRecalibrator("logistic", draws=400, random_state=seed)
-        lower, upper = fitted.fit(scores, outcomes, classes=[False, True]).interval(asked, 0.8)
-        truth = expit(shift + slope * logit(asked))
-        inside.append((lower < truth) & (truth < upper))
-    assert np.mean(inside, axis=0) == pytest.approx(np.full(3, 0.8), abs=0.09)
 
 
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
@@ -221,13 +154,6 @@ def test_an_answer_for_any_data(curve: str, scores: Any, outcomes: Any) -> None:
         assert (np.diff(actual) > -0.02).all()
 
 
-def test_one_case_moves_its_score_a_little() -> None:
-    fitted = BayesianRecalibrator(random_state=0)
-    up, down = (float(fitted.fit([0.5], [y]).transform([0.5])[0]) for y in (1, 0))
-    assert 0.5 < up < 0.65
-    assert 0.35 < down < 0.5
-
-
 def test_scores_that_are_all_certain() -> None:
     scores, outcomes = np.array([0.0] * 30 + [1.0] * 30), np.r_[np.ones(3), np.zeros(27)]
     outcomes = np.r_[outcomes, 1 - outcomes]
@@ -300,22 +226,6 @@ def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_seed_decides() -> None:
-    scores, outcomes = data()
-    first, again, other = (
-        BayesianRecalibrator(random_state=seed).fit(scores, outcomes).predict_draws(GRID)
-        for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
-    np.testing.assert_allclose(first.mean(axis=0), other.mean(axis=0), atol=0.01)
-    fitted = BayesianRecalibrator().fit(scores, outcomes)
-    np.testing.assert_array_equal(fitted.transform(GRID), fitted.transform(GRID))
-    generator = np.random.default_rng(1)
-    assert BayesianRecalibrator(random_state=generator).fit(scores, outcomes).transform([0.5]) > 0
-
-
-@pytest.mark.slow
 def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     proba, labels = three_classes()
     fitted = BayesianRecalibrator(draws=200, random_state=0).fit(proba, labels)
@@ -364,15 +274,6 @@ def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> Non
     actual = fitted.fit(proba, labels, weight).predict_proba(proba)
     np.testing.assert_allclose(fitted.fit(proba, labels, 9 * weight).predict_proba(proba), actual)
     assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - actual).max() > 1e-3
-
-
-def test_its_gain_can_be_assessed() -> None:
-    scores, outcomes = data(n=200)
-    after = bc.cross_fit(
-        outcomes, scores, BayesianRecalibrator(draws=100), n_repeats=1, n_folds=4, random_state=0
-    )
-    gain = bc.recalibration_gain(outcomes, scores, after, draws=400, random_state=0)
-    assert gain.prob_improved > 0.5
 
 
 def test_refuses_a_level_that_is_none() -> None:

@@ -9,12 +9,10 @@ import pandas as pd
 import pytest
 from scipy.special import log_softmax, softmax
 
-from bayescal import CalibrationData, scores
+from bayescal import CalibrationData
 from bayescal.errors import InputError
 from bayescal.recalibrate import (
     DiagonalRecalibrator,
-    MonotoneRecalibrator,
-    TemperatureRecalibrator,
 )
 
 
@@ -65,37 +63,7 @@ def test_it_is_the_maximum_of_its_definition(made: Any, penalty: float) -> None:
             assert penalised(fitted, other, logits, labels) < highest + 1e-6
 
 
-@pytest.mark.slow
-def test_it_comes_near_the_truth_that_no_temperature_reaches() -> None:
-    logits, labels = bent(20_000)
-    z = np.interp(logits, (grid := np.linspace(-2, 2, 100_001)) ** 3 + grid, grid)
-    truth, proba = softmax(z, axis=1), softmax(logits, axis=1)
-    diagonal = DiagonalRecalibrator(20, 0.1).fit(proba, labels, logits=logits)
-    scaled = TemperatureRecalibrator().fit(proba, labels)
-    errors = [
-        np.abs(after - truth).mean()
-        for after in (diagonal.predict_proba(proba, logits), scaled.predict_proba(proba))
-    ]
-    assert errors[0] < 0.02 < 0.03 < errors[1]
-
-
-def test_a_large_penalty_gives_temperature_scaling() -> None:
-    logits, labels = bent(3000)
-    proba = softmax(logits, axis=1)
-    smooth = DiagonalRecalibrator(penalty=1e9).fit(proba, labels, logits=logits)
-    straight = TemperatureRecalibrator().fit(proba, labels)
-    np.testing.assert_allclose(smooth.slopes_, straight.slope_, rtol=1e-3)
-
-
 # What makes it the paper's
-
-
-def test_the_map_rises_strictly_where_the_monotone_one_is_flat() -> None:
-    logits, labels = steep()
-    proba = softmax(logits, axis=1)
-    flat = MonotoneRecalibrator(penalty=0).fit(proba, labels)
-    assert flat.slopes_.min() == 0
-    assert DiagonalRecalibrator(penalty=0).fit(proba, labels).slopes_.min() >= 0.01
 
 
 def test_logits_are_not_their_logarithms() -> None:
@@ -110,29 +78,6 @@ def test_logits_are_not_their_logarithms() -> None:
     np.testing.assert_allclose(
         DiagonalRecalibrator().fit(proba, labels, logits=np.log(proba)).slopes_, without.slopes_
     )
-
-
-@pytest.mark.parametrize("score", ["brier", "log", "spherical"])
-def test_score_gain_is_calibration_gain_since_no_predictions_merge(score: str) -> None:
-    """Proposition 4.5, on a population of 60 predictions whose truth is known."""
-    rng = np.random.default_rng(7)
-    before = rng.dirichlet(np.ones(4), size=60)
-    truth, share = rng.dirichlet(np.ones(4), size=60), rng.random(60)
-    logits, labels = steep(k=4)
-    fitted = DiagonalRecalibrator(penalty=0).fit(softmax(logits, axis=1), labels)
-    after = fitted.predict_proba(before)
-    assert len(np.unique(after.round(12), axis=0)) == 60
-    function = getattr(scores, f"{score}_score")
-
-    def expected(predicted: Any) -> float:
-        classes = np.tile(np.arange(4), 60)
-        weight = (share[:, None] * truth).ravel()
-        return float(function(classes, np.repeat(predicted, 4, axis=0), sample_weight=weight))
-
-    def error(predicted: Any) -> float:
-        return scores.proper_calibration_error(truth, predicted, score=score, sample_weight=share)
-
-    assert expected(before) - expected(after) == pytest.approx(error(before) - error(after))
 
 
 def test_two_classes_are_antisymmetric_about_even_odds() -> None:

@@ -211,14 +211,6 @@ def test_copies_and_pickles(kind: Any) -> None:
     np.testing.assert_array_equal(copy.fit(scores, y).predict_proba(scores), actual)
 
 
-def test_options_can_be_set() -> None:
-    scores, y = data()
-    recalibrator = HistogramRecalibrator().set_params(n_bins=3)
-    assert recalibrator.fit(scores, y).levels_.size == 3
-    search = GridSearchCV(HistogramRecalibrator(), {"n_bins": [1, 5]}, scoring="neg_log_loss")
-    assert search.fit(scores[:, None], y).best_params_ == {"n_bins": 5}
-
-
 # Pipelines
 
 

@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from bayescal.errors import InputError
-from bayescal.estimators import average_labels, ece, pde, probabilistic_count
 from bayescal.recalibrate import (
     DecisionTreeRecalibrator,
     ProbabilityCalibrationTreeRecalibrator,
@@ -76,13 +75,6 @@ def test_on_features_the_probabilities_count_for_nothing() -> None:
     assert tree.n_split_features_ == 3
 
 
-def test_it_names_the_cells_of_the_truth() -> None:
-    scores, outcomes, X = data(20_000)
-    tree = DecisionTreeRecalibrator().fit(scores, outcomes, features=X)
-    eta = np.where(X[:, 0] > 0.2, 0.8, np.where(X[:, 1] > -0.3, 0.35, 0.1))
-    assert np.abs(tree.transform(scores, X) - eta).mean() < 0.02
-
-
 def test_five_folds_are_the_default_of_both() -> None:
     assert {kind().n_folds for kind in TREES} == {5}
 
@@ -117,25 +109,6 @@ def test_leaves_of_a_tree_on_the_score_are_its_intervals() -> None:
     expected = np.searchsorted(tree.edges_, asked, side="left")
     np.testing.assert_array_equal(tree.leaf(asked), expected)
     assert tree.levels_.size == tree.n_leaves_ == tree.edges_.size + 1
-
-
-def test_pruned_leaves_are_unions_of_those_before_pruning() -> None:
-    tree, scores, _, X = grown()
-    before, after = tree.tree_.apply(X), tree.leaf(scores, X)
-    assert tree.n_leaves_ < np.unique(before).size
-    for node in np.unique(before):
-        assert np.unique(after[before == node]).size == 1
-
-
-def test_leaves_are_cells() -> None:
-    """On the cases that fitted it, the tree of mean outcomes is calibrated over its leaves."""
-    tree, scores, outcomes, X = grown()
-    cells, risk = tree.leaf(scores, X), tree.transform(scores, X)
-    np.testing.assert_allclose(average_labels(outcomes, scores, cells=cells), risk)
-    assert pde(outcomes, risk, cells=cells) == pytest.approx(0, abs=1e-12)
-    assert ece(outcomes, risk, cells=cells) == pytest.approx(0, abs=1e-12)
-    assert 1 < probabilistic_count(risk, cells=cells) <= tree.n_leaves_
-    assert pde(outcomes, scores, cells=cells) >= ece(outcomes, scores, cells=cells) > 0.01
 
 
 # Bins cut breadth first
@@ -176,26 +149,6 @@ def test_bins_are_the_frontier_on_the_path_of_each_case(kind: Any, n_bins: int) 
     assert len(set(zip(actual.tolist(), known.tolist(), strict=True))) == len(frontier)
     if n_bins >= tree.n_leaves_:
         np.testing.assert_array_equal(actual, own)
-
-
-def test_bins_by_hand() -> None:
-    """Of four leaves, two deep on the left and two on the right, the left part is parted first."""
-    quarter = np.repeat(np.arange(4), 50)
-    outcomes = np.concatenate([np.arange(50) < events for events in (1, 14, 36, 49)])
-    tree = DecisionTreeRecalibrator().fit(np.full(200, 0.5), outcomes, features=quarter[:, None])
-    assert tree.n_leaves_ == 4
-    for n_bins, expected in ((1, 0), (2, quarter // 2), (3, [0, 1, 2, 2]), (4, quarter)):
-        bins = tree.breadth_first_bins(np.full(200, 0.5), n_bins, quarter[:, None])
-        expected = np.take(expected, quarter) if isinstance(expected, list) else expected
-        np.testing.assert_array_equal(bins, np.broadcast_to(expected, 200))
-
-
-def test_more_bins_part_bins() -> None:
-    tree, scores, _, X = grown()
-    for n_bins in range(1, tree.n_leaves_):
-        coarse = tree.breadth_first_bins(scores, n_bins, X)
-        fine = tree.breadth_first_bins(scores, n_bins + 1, X)
-        assert len(set(zip(coarse.tolist(), fine.tolist(), strict=True))) == n_bins + 1
 
 
 # What holds for both

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.report.equation import EQUATIONS, Equation, update_equation
+from bayescal.report.facts import EQUATIONS, Equation, update_equation
 
 SCORES = np.linspace(0.05, 0.8, 30)
 

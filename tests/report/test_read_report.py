@@ -12,8 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import bayescal as bc
-from bayescal.report.record import schema
-from bayescal.report.schema import CHECKS, DEEPEST_LEVEL, first_fault, parsed
+from bayescal.report.record import CHECKS, DEEPEST_LEVEL, first_fault, parsed, schema
 
 Place = tuple[str | int, ...]
 

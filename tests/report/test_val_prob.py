@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.report.val_prob import VAL_PROB, raw_cases, val_prob
+from bayescal.report.performance import VAL_PROB, raw_cases, val_prob
 from clinical_sets import read
 
 PRINTED = "pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"

@@ -9,8 +9,17 @@ import pytest
 
 from bayescal.model.reversed import Reversed
 from bayescal.report.facts import Limit
-from bayescal.report.seen import Measured, Parts, Seen
-from bayescal.report.verdict import band, differs, is_short, level_of, spread_of, verdict_of
+from bayescal.report.verdict import (
+    Measured,
+    Parts,
+    Seen,
+    band,
+    differs,
+    is_short,
+    level_of,
+    spread_of,
+    verdict_of,
+)
 
 FITS = Seen(
     ratio=Measured(1.01, 0.9, 1.12),

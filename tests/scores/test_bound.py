@@ -74,14 +74,6 @@ def test_terms_are_those_of_the_lemma_and_add_up(seed: int, classes: int, score:
     assert parts.miscalibration == pytest.approx(error, abs=1e-12)
 
 
-def test_of_the_brier_score_calibration_is_the_squared_error() -> None:
-    """Example in the paper: CE_2 squared."""
-    truth, predicted, size = population(1)
-    parts = scores.proper_decomposition(truth, predicted, sample_weight=size)
-    error = scores.canonical_calibration_error(truth, predicted, p=2, sample_weight=size)
-    assert parts.miscalibration == pytest.approx(error**2)
-
-
 @pytest.mark.parametrize("score", RULES)
 def test_from_labels_it_is_murphy_s(score: str) -> None:
     rng = np.random.default_rng(3)
@@ -134,19 +126,6 @@ def test_bounds_the_error_of_the_population(seed: int, classes: int, score: str)
     assert bound == pytest.approx(known, rel=1e-9)
     error = scores.proper_calibration_error(truth, predicted, score=score, sample_weight=size)
     assert bound >= error - 1e-12
-
-
-@pytest.mark.parametrize("score", RULES)
-def test_comes_near_the_error_as_accuracy_goes_to_one(score: str) -> None:
-    """Theorem 4.3, second part: what is left is the entropy of the truth."""
-    gaps = []
-    for wrong in (0.1, 0.01, 0.001):
-        truth = np.array([[1 - wrong, wrong, 0], [0, wrong, 1 - wrong]])
-        predicted = np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
-        parts = scores.proper_decomposition(truth, predicted, score=score)
-        gaps.append(parts.score - parts.miscalibration)
-    assert gaps[0] > gaps[1] > gaps[2] > 0
-    assert gaps[2] < 0.01
 
 
 def test_of_brier_it_is_the_score_and_its_root_is_rbs() -> None:

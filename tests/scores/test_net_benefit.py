@@ -56,16 +56,6 @@ def test_treating_everyone_is_worth_the_events_less_the_odds_of_the_others() -> 
     )
 
 
-def test_of_a_calibrated_curve_on_these_patients_it_is_a_sum_of_scores(post) -> None:
-    score = post.data.score
-    exact = bc.fit(post.data, curve="identity", random_state=0).net_benefit([0.2, 0.6], "sample")
-    expected = [
-        np.mean(np.where(score >= t, score - (1 - score) * t / (1 - t), 0)) for t in (0.2, 0.6)
-    ]
-    np.testing.assert_allclose(exact["model"].std(("chain", "draw")), 0, atol=1e-12)
-    np.testing.assert_allclose(exact["model"].mean(("chain", "draw")), expected, rtol=1e-12)
-
-
 def test_the_posterior_is_of_the_same_draws_as_every_functional(post) -> None:
     """Mean signed error plus the mean score is the event rate, draw by draw."""
     actual = post.net_benefit([1e-9], "sample")
@@ -83,16 +73,6 @@ def test_who_treats_all_or_none_is_not_better_than_that(post, population) -> Non
     np.testing.assert_allclose(actual["model"][..., 0], actual["treat_all"][..., 0], atol=1e-5)
     np.testing.assert_allclose(actual["model"][..., 1], 0, atol=1e-3)
     assert (actual["prob_best"] <= (0.05 if population == "beta" else 0)).all()
-
-
-def test_the_band_holds_the_observed_net_benefit() -> None:
-    y, s = bc.simulate.sample("clinical-low-overconfident", 750, random_state=1)
-    at = np.array([0.05, 0.1, 0.15, 0.2, 0.3])
-    actual = bc.fit(y, s, curve="beta", random_state=0).net_benefit(at)
-    lower, upper = np.quantile(actual["model"], [0.025, 0.975], axis=(0, 1))
-    treated = s[:, None] >= at
-    observed = (treated * (y[:, None] - (1 - y[:, None]) * at / (1 - at))).mean(axis=0)
-    assert ((lower <= observed) & (observed <= upper)).all()
 
 
 def test_probability_of_being_best_is_the_share_of_draws(post) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error, roc_auc_score
 from sklearn.preprocessing import label_binarize
 
-from bayescal import CalibrationData, scores, simulate
+from bayescal import CalibrationData, scores
 from bayescal.core.arrays import blocks
 from bayescal.errors import InputError
 from clinical_sets import CLINICAL, Clinical, read
@@ -162,19 +161,6 @@ def test_gives_what_scikit_learn_gives(weighted: bool) -> None:
 # Proper scores
 
 
-@pytest.mark.parametrize("score", PROPER)
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_the_truth_is_the_best_prediction(score: Any, k: int) -> None:
-    rng = np.random.default_rng(k)
-    for _ in range(30):
-        truth, other = rng.dirichlet(np.ones(k), 2)
-        mean = [
-            score(np.arange(k), np.tile(prediction, (k, 1)), sample_weight=truth)
-            for prediction in (truth, other)
-        ]
-        assert mean[0] < mean[1]
-
-
 def test_spherical_and_dawid_sebastiani_by_definition() -> None:
     labels, matrix = classes(50, 4)
     given = matrix[np.arange(50), labels]
@@ -242,13 +228,6 @@ def test_one_contradiction_outweighs_every_certainty_that_proved_right() -> None
     assert np.isfinite(scores.log_score(y_true, y_prob, sample_weight=[1, 1, 0, 1]))
 
 
-def test_scaled_brier_score_has_its_fixed_points() -> None:
-    y_true = [0, 1, 1, 0, 0]
-    assert scores.scaled_brier_score(y_true, [0.4] * 5) == pytest.approx(0)
-    assert scores.scaled_brier_score(y_true, y_true) == 1
-    assert scores.scaled_brier_score(y_true, [1, 0, 0, 1, 1]) == pytest.approx(1 - 1 / 0.24)
-
-
 # Decompositions
 
 some_cases = st.lists(
@@ -288,17 +267,6 @@ def test_corp_recalibrates_better_than_any_monotone_map(score: str) -> None:
         assert SCORES[score](y_true, monotone[row]) > best
 
 
-def test_corp_of_its_own_fit_and_of_rescaled_scores() -> None:
-    y_true, y_prob = cases(200, seed=5)
-    actual = scores.corp_decomposition(y_true, y_prob)
-    again = scores.corp_decomposition(y_true, y_prob**2)
-    assert again[2:] == pytest.approx(actual[2:], rel=1e-12)
-    fit = IsotonicRegression().fit(y_prob, y_true).predict(y_prob)
-    assert scores.corp_decomposition(y_true, fit).miscalibration == pytest.approx(0, abs=1e-12)
-    backwards = scores.corp_decomposition(y_true, 1 - y_true)
-    assert backwards.discrimination == pytest.approx(0, abs=1e-12)
-
-
 def test_murphy_is_the_textbook_s_sum() -> None:
     y_true, y_prob = cases(300, seed=6)
     actual = scores.murphy_decomposition(y_true, y_prob)
@@ -310,16 +278,6 @@ def test_murphy_is_the_textbook_s_sum() -> None:
     variance = y_true.mean() * (1 - y_true.mean())
     expected = (scores.brier_score(y_true, y_prob), reliability, resolution, variance)
     assert actual == pytest.approx(expected, rel=1e-9)
-
-
-def test_decompositions_of_a_calibrated_model_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=7)
-    for actual in (
-        scores.corp_decomposition(y_true, y_prob),
-        scores.murphy_decomposition(y_true, y_prob.round(2)),
-    ):
-        assert actual.miscalibration < 0.0005
-        assert actual.discrimination == pytest.approx(y_prob.var(), rel=0.02)
 
 
 # Net benefit and discrimination
@@ -445,12 +403,6 @@ def test_refuses_what_are_not_labels_and_classes(score: Any, arguments: Any, mes
 def test_refuses_options_out_of_range(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call([0, 1], [0.2, 0.4])
-
-
-def test_the_module_lists_its_public_names() -> None:
-    assert dir(scores) == sorted(scores.__all__)
-    for first, second in pairwise(scores.__all__):
-        assert first < second
 
 
 # A table in the place of arrays

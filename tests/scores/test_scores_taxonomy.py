@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal import estimators, scores
@@ -81,27 +81,6 @@ def test_of_two_classes_one_says_it_all(data: Any, p: float) -> None:
     assert error("class-wise", data, p) == pytest.approx(full, abs=TINY)
 
 
-@given(data=classifiers(), p=orders, more=orders)
-def test_orders_are_ordered(data: Any, p: float, more: float) -> None:
-    q, k = p + more - 1, data[0].shape[1]
-    for kind in ("canonical", "class-wise"):
-        assert error(kind, data, p) <= k ** (1 / p - 1 / q) * error(kind, data, q) + TINY
-    assert error("top-label", data, p) <= error("top-label", data, q) + TINY
-
-
-@given(data=classifiers())
-def test_root_brier_score_is_above_them_all(data: Any) -> None:
-    labels, prob, weight = population(*data)
-    bound = scores.root_brier_score(labels, prob, sample_weight=weight)
-    for kind in ERRORS:
-        assert error(kind, data, 2) <= bound + TINY
-    if prob.shape[1] == 2:
-        full = scores.root_brier_score(
-            labels, prob[:, 1], scale_by_half=False, sample_weight=weight
-        )
-        assert full == pytest.approx(bound)
-
-
 @given(data=classifiers(classes=(2, 2)))
 def test_estimators_of_an_event_are_below_its_error(data: Any) -> None:
     """In the population, where nothing is added by chance; both columns err by as much."""
@@ -153,23 +132,6 @@ def test_proper_errors_by_their_names(data: Any) -> None:
     assert square == pytest.approx(error("canonical", data, 2) ** 2, abs=TINY)
     divergence = scores.proper_calibration_error(truth, prob, score="log", sample_weight=size)
     assert error("canonical", data, 1) ** 2 <= 2 * divergence + TINY
-
-
-@pytest.mark.parametrize("score", SCORES)
-@given(data=classifiers(classes=(2, 3), least=1), slope=st.floats(0.3, 3))
-def test_what_a_recalibration_gains_in_score_it_gains_in_error(
-    score: str, data: Any, slope: float
-) -> None:
-    truth, prob, size = data
-    after = prob**slope / (prob**slope).sum(axis=1, keepdims=True)
-    distinct = [len(np.unique(rows, axis=0)) for rows in (prob, after)]
-    assume(distinct[0] == distinct[1])
-    gain = of_score(score, data) - of_score(score, (truth, after, size))
-    before, then = (
-        scores.proper_calibration_error(truth, rows, score=score, sample_weight=size)
-        for rows in (prob, after)
-    )
-    assert before - then == pytest.approx(gain, abs=TINY)
 
 
 # Groups

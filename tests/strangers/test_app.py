@@ -34,6 +34,9 @@ class Silent:
 
 def test_the_secret_is_not_in_the_list_of_processes(monkeypatch) -> None:
     """Every user of a computer sees the words with which a process was started."""
+    from bayescal.cli.commands import app
+    from bayescal.cli.terminal import Terminal
+
     made = []
 
     class Server(served.Server):
@@ -47,7 +50,7 @@ def test_the_secret_is_not_in_the_list_of_processes(monkeypatch) -> None:
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr(served, "Server", Server)
-    served.app_command(port=0, no_browser=False)
+    app({"port": 0, "no_browser": False}, Terminal())
     assert opened
     assert made[0].token not in opened[0]
 

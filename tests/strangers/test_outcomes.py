@@ -10,7 +10,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit, log_softmax
 from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
@@ -23,29 +22,7 @@ DIED = (RNG.random(N) < RISK).astype(int)
 CHEAP = {"draws": 400, "random_state": 1}
 
 
-def test_a_fraction_of_votes_is_that_many_weighted_cases() -> None:
-    votes = np.where(np.arange(N) < 40, 0.5, DIED)
-    both = np.concatenate([np.ones(N), np.zeros(N)])
-    weight = np.concatenate([votes, 1 - votes])
-    as_cases = bc.CalibrationData(both, np.tile(RISK, 2), weight)
-    as_votes = bc.CalibrationData(votes, RISK)
-    assert as_votes.events == pytest.approx(as_cases.events)
-    np.testing.assert_allclose(as_votes.hits, as_cases.hits)
-
-
-def test_what_is_said_of_ties_does_not_lead_to_biased_numbers() -> None:
-    try:
-        bc.CalibrationData(np.where(np.arange(N) < 40, 0.5, DIED), RISK)
-    except InputError as refused:
-        assert "weight" in str(refused)  # noqa: PT017
-
-
 SPECIES = np.array(["coyote", "fox", "wolf"])[RNG.integers(0, 3, N)]
-
-
-def test_one_of_several_classes_is_the_event_against_the_rest() -> None:
-    data = bc.CalibrationData(SPECIES, RISK, pos_label="coyote")
-    assert data == bc.CalibrationData(SPECIES == "coyote", RISK)
 
 
 def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> None:
@@ -55,24 +32,6 @@ def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> No
     pd.DataFrame({"species": SPECIES, "risk": RISK}).to_csv(path, index=False)
     read = read_from(request_of(path, {"outcome": "species", "prob": "risk", "positive": "coyote"}))
     assert read.data.events == (SPECIES == "coyote").sum()
-
-
-@pytest.mark.parametrize(
-    "logits", [RNG.normal(0, 4, (N, 3)), log_softmax(RNG.normal(0, 4, (N, 3)), 1)]
-)
-def test_a_matrix_of_logits_is_told_softmax(logits) -> None:
-    with pytest.raises(InputError) as refused:
-        bc.fit(np.arange(len(logits)) % 3, logits)
-    assert "softmax" in str(refused.value)
-    assert "expit" not in str(refused.value)
-
-
-def test_scores_of_32_bits_that_became_1_are_said_to_be_rounded() -> None:
-    rng = np.random.default_rng(1)
-    log_odds = rng.normal(10, 8, 300).clip(-30, 30)  # none is 0 or 1 in 64 bits
-    y = (rng.random(300) < expit(0.37 * log_odds)).astype(int)
-    told = bc.assess(y, expit(log_odds).astype(np.float32), **CHEAP).headline()
-    assert "slope" not in told or "not defined" not in told or "32" in told
 
 
 FRAME = pd.DataFrame({"y": DIED, "p": RISK})
@@ -115,18 +74,9 @@ class Level(enum.Enum):
     LOW = 0.2
 
 
-class Number(float, enum.Enum):
-    LOW = 0.2
-
-
 def test_a_threshold_that_is_an_enum_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="thresholds"):
         bc.scores.net_benefit(DIED, RISK, thresholds=[Level.LOW])
-
-
-def test_a_threshold_that_is_an_enum_of_numbers_is_its_number() -> None:
-    known = bc.scores.net_benefit(DIED, RISK, thresholds=[0.2])
-    np.testing.assert_array_equal(bc.scores.net_benefit(DIED, RISK, thresholds=[Number.LOW]), known)
 
 
 def test_many_exact_zeros_are_asked_about() -> None:

@@ -21,8 +21,7 @@ from bayescal.core.text import excludes
 from bayescal.gain.updates.gains import gains_of
 from bayescal.gain.updates.recommendation import simplest_that_keeps
 from bayescal.report import assess
-from bayescal.report.seen import seen
-from bayescal.report.verdict import level_of, spread_of
+from bayescal.report.verdict import level_of, seen, spread_of
 
 STORED = Path(__file__).with_name("stored_words.json")
 SETS, DRAWS = 60, 1000

@@ -13,7 +13,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.estimators import uncertainty
 from bayescal.estimators.uncertainty import AlikeCases
-from bayescal.report.panel import panel_of
+from bayescal.report.performance import panel_of
 from bayescal.validation.alike import alike_cases
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(31)

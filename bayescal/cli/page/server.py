@@ -22,7 +22,7 @@ from urllib.parse import parse_qs
 from bayescal.cli.page.tabs import Stopped, Tab, Tabs, Worker
 from bayescal.core.errors import InputError
 
-__all__ = ["LARGEST_FILE", "WORD", "Server", "app_command"]
+__all__ = ["LARGEST_FILE", "WORD", "Server"]
 
 LARGEST_FILE = 256 * 1024**2
 LARGEST_CHOICES = 64 * 1024
@@ -257,18 +257,3 @@ def _plain_name(name: str) -> str:
     last = re.split(r"[/\\]", name)[-1]
     plain = "".join(character for character in last if character.isprintable())
     return plain[-200:] or "predictions.csv"
-
-
-def app_command(port: int = 0, *, no_browser: bool = False) -> None:
-    """Open a page that assesses the file you drop on it: nothing is written to disk."""
-    import webbrowser
-
-    from bayescal.cli.terminal import Terminal
-
-    server, terminal = Server(port), Terminal()
-    terminal.say("The page is on this computer only. Its address is secret: do not share it.")
-    print(server.address, flush=True)
-    terminal.say("Press Ctrl-C to stop; then the page forgets all files.")
-    if not no_browser:
-        webbrowser.open(server.opening())
-    server.run()

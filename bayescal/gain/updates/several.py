@@ -10,8 +10,8 @@ from bayescal.core.text import chance
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES
-from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.words import views_of
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

@@ -17,12 +17,8 @@ __all__ = ["BINOMIAL", "Binomial", "Likelihood"]
 class Likelihood:
     """The law of the events among the cases of a row, given the curve.
 
-    Attributes
-    ----------
-    name : str
-    is_linear : bool
-        Whether the log density is hits * log-odds less a function of the trials: the binomial law.
-        Sums over the events are then exact, and engines that are written for it serve.
+    `is_linear`: whether the log density is hits * log-odds less a function of the trials: the
+    binomial law. Sums over the events are then exact, and engines that are written for it serve.
     """
 
     name: ClassVar[str]
@@ -31,30 +27,14 @@ class Likelihood:
     def draw(self, generator: np.random.Generator, trials: Any, probability: Floats) -> Any:
         """Simulated events of rows, all of whose cases are followed to their outcome.
 
-        Parameters
-        ----------
-        generator : numpy.random.Generator
-        trials : ndarray of int that can be broadcast to (n, rows)
-        probability : ndarray of shape (n, rows)
-            The curves.
-
-        Returns
-        -------
-        ndarray of int of shape (n, rows)
+        `probability` (n, rows): the curves; returns (n, rows).
         """
         return generator.binomial(trials, probability)
 
     def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats) -> Floats:
         """Log likelihood of several tables of such cases, of the same rows, under several curves.
 
-        Parameters
-        ----------
-        log_odds : ndarray of shape (n, rows)
-        trials, hits : ndarray of shape (tables, rows)
-
-        Returns
-        -------
-        ndarray of shape (tables, n)
+        `log_odds` (n, rows); `trials`, `hits` (tables, rows); returns (tables, n).
         """
         return np.asarray(hits @ log_odds.T - trials @ np.logaddexp(0, log_odds).T)
 
@@ -80,14 +60,8 @@ class Binomial(Likelihood):
     def observe(self, name: str, seen: Sequence[Any], hits: Floats, **options: Any) -> None:
         """Observe events in the open PyMC model.
 
-        Parameters
-        ----------
-        name : str
-        seen : sequence of PyMC variables of shape (n,)
-            Trials, log-odds and, where there are any, weights.
-        hits : ndarray of shape (n,)
-        **options
-            Such as `dims`.
+        `seen` (n,): trials, log-odds and, where there are any, weights; `hits` (n,); `**options`:
+        such as `dims`.
         """
         import pymc as pm
 

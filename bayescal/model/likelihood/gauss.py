@@ -16,39 +16,11 @@ EXHAUSTED_GROUP = 1e-7
 
 
 def gauss_rule(x: Floats, weight: Floats, count: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of the Gauss rule of weighted log-odds.
+    """Nodes, ascending, and weights of the Gauss rule of ascending log-odds: `count` or fewer.
 
     Sums of a polynomial in log-odds of degree up to 2 count - 1 are the same over the nodes as over
     the rows. Nodes are the eigenvalues of the Jacobi matrix, which Lanczos steps with full
-    re-orthogonalisation build from the rows.
-
-    Parameters
-    ----------
-    x : ndarray of shape (rows,)
-        Log-odds, ascending.
-    weight : ndarray of shape (rows,)
-        Positive.
-    count : int
-        Nodes, at most one a row.
-
-    Returns
-    -------
-    nodes : ndarray of shape (nodes,)
-        Ascending; fewer than `count` where fewer are exact.
-    weight : ndarray of shape (nodes,)
-
-    References
-    ----------
-    Golub & Welsch (1969), Calculation of Gauss quadrature rules, Mathematics of Computation 23,
-    221-230.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.model.likelihood.gauss import gauss_rule
-    >>> nodes, weight = gauss_rule(np.array([-1.0, 0.0, 1.0]), np.ones(3), 2)
-    >>> (nodes**2).round(6), weight.round(6)
-    (array([0.666667, 0.666667]), array([1.5, 1.5]))
+    re-orthogonalisation build from the rows. Golub & Welsch (1969), Mathematics of Computation 23.
     """
     middle, half = (x[0] + x[-1]) / 2, max((x[-1] - x[0]) / 2, np.finfo(float).tiny)
     unit, total = (x - middle) / half, weight.sum()
@@ -62,37 +34,11 @@ def gauss_of_groups(
 ) -> tuple[Floats, Floats, Floats]:
     """Nodes and weights of the Gauss rules of consecutive groups, and how rows are split on them.
 
-    The columns of `split` are the Lagrange polynomials of a group's nodes at its rows. The sum of
-    `weight * split * value` over a group, with a value that is known of each row, gives the nodes
-    what they need for sums of value * f(x): these are the same for polynomials f of degree up to
-    count - 1.
-
-    Parameters
-    ----------
-    x, weight : ndarray of shape (rows,)
-        Any numbers, and positive weights.
-    start : ndarray of shape (groups,)
-        The first row of each group, ascending from 0.
-    count : int
-        Nodes of each group; a few, since recurrences are not re-orthogonalised.
-
-    Returns
-    -------
-    nodes, total : ndarray of shape (groups, count)
-        Their weight is zero where fewer are exact.
-    split : ndarray of shape (rows, count)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.model.likelihood.gauss import gauss_of_groups
-    >>> x, start = np.array([-1.0, 0.0, 1.0, 5.0]), np.array([0, 3])
-    >>> nodes, total, split = gauss_of_groups(x, np.ones(4), start, 2)
-    >>> total.round(6)
-    array([[1.5, 1.5],
-           [0. , 1. ]])
-    >>> (total * nodes**2).sum(axis=1).round(6)
-    array([ 2., 25.])
+    The columns of `split` (rows, count) are the Lagrange polynomials of a group's nodes at its
+    rows. The sum of `weight * split * value` over a group, with a value that is known of each row,
+    gives the nodes what they need for sums of value * f(x): the same for polynomials f of degree up
+    to count - 1. Groups begin at rows `start`; few nodes, since recurrences are not
+    re-orthogonalised.
     """
     size = np.diff(start, append=x.size)
     group, total = np.repeat(np.arange(start.size), size), np.add.reduceat(weight, start)

@@ -37,22 +37,13 @@ class LikelihoodRows:
     It is constant + coefficients @ events - sum of trials * log(1 + odds), where the odds are those
     of the curve at each row. The events enter it linearly, so that their sums are exact; rows are
     those of a table, or stand for them in the last sum.
-
-    Attributes
-    ----------
-    offset, trials : ndarray of shape (rows,)
-    basis : ndarray of shape (rows, k)
-    events : ndarray of shape (k,)
-        Sums of the events times the basis, over every row of the table.
-    constant : float
-        Sum of the events times the offset.
     """
 
-    offset: Floats
-    basis: Floats
-    trials: Floats
-    events: Floats
-    constant: float
+    offset: Floats  # (rows,)
+    basis: Floats  # (rows, k)
+    trials: Floats  # (rows,)
+    events: Floats  # (k,): sums of the events times the basis, over every row of the table
+    constant: float  # sum of the events times the offset
 
     @property
     def size(self) -> int:
@@ -74,10 +65,7 @@ class LikelihoodRows:
     def tempered(self, effect: float, kept: Floats) -> LikelihoodRows:
         """The same with every case counted as one over the effect, but for the value at one curve.
 
-        Parameters
-        ----------
-        kept : ndarray of shape (1, 1 + k)
-            The curve whose log likelihood stays as it is, as in `log_likelihood`.
+        `kept` (1, 1 + k): the curve whose log likelihood stays as it is, as in `log_likelihood`.
         """
         left = (1 - 1 / effect) * float(self.log_likelihood(kept)[0])
         return replace(
@@ -128,12 +116,7 @@ def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
 def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodRows:
     """Nodes of a Gauss rule in place of the rows; the rows themselves where they are as few.
 
-    Parameters
-    ----------
-    every : LikelihoodRows
-        Every row of its table.
-    count : int
-        Most nodes.
+    `every`: every row of its table; `count`: most nodes.
     """
     if every.size <= count:
         return every
@@ -157,15 +140,8 @@ class OutcomeNodes:
     """Log likelihood of g = guess + (1 - guess - lapse) h, h linear in k coefficients in log-odds.
 
     The sum of log g over the events and of log(1 - g) over the non-events, each over nodes of their
-    own: 1 - g is the same function as g, of -logit h, with the rates in each other's place.
-
-    Attributes
-    ----------
-    columns : tuple of 2 ndarrays of shape (1 + k, nodes)
-        Offset and basis at the nodes of the events, and those of the non-events with their signs
-        turned.
-    weight : tuple of 2 ndarrays of shape (nodes,)
-        The events and the non-events that each node stands for.
+    own: 1 - g is the same function as g, of -logit h, with the rates in each other's place. So the
+    columns of the non-events, (1 + k, nodes) with offset and basis, have their signs turned.
     """
 
     columns: tuple[Floats, Floats]
@@ -180,12 +156,8 @@ class OutcomeNodes:
     def log_likelihood(self, coefficients: Floats, rates: Floats) -> Floats:
         """Of n curves.
 
-        Parameters
-        ----------
-        coefficients : ndarray of shape (n, 1 + k)
-            The weight of the offset, and the coefficients of h.
-        rates : ndarray of shape (n, 2)
-            Guess and lapse.
+        `coefficients` (n, 1 + k): the weight of the offset, and the coefficients of h; `rates` (n,
+        2): guess and lapse.
         """
         value = np.full(len(coefficients), self.constant)
         for part in blocks(len(value), self.size):
@@ -225,10 +197,7 @@ class OutcomeNodes:
     def tempered(self, effect: float, log_diagonal: float) -> OutcomeNodes:
         """The same with every case counted as one over the effect.
 
-        Parameters
-        ----------
-        log_diagonal : float
-            Log likelihood of exact calibration, which stays as it is.
+        `log_diagonal`: log likelihood of exact calibration, which stays as it is.
         """
         first, second = self.weight
         return replace(
@@ -241,12 +210,8 @@ class OutcomeNodes:
 def outcome_nodes(problem: Problem, count: int | None = None) -> OutcomeNodes:
     """Nodes of Gauss rules, of the events' log-odds and of the non-events'.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of a family with a floor and a ceiling.
-    count : int, optional
-        Most nodes of each; every row of the table by default.
+    `problem`: of a family with a floor and a ceiling; `count`: most nodes of each; every row of the
+    table by default.
     """
     sides = [_side(problem, "hits", 1, count), _side(problem, "misses", -1, count)]
     columns, weight = zip(*sides, strict=True)

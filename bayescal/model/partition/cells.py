@@ -42,24 +42,15 @@ _CONSTANT = float(gammaln(2.5) - gammaln(2) - 0.5 * np.log(DEGREES * np.pi)) - n
 class PartitionPrior:
     """How many stretches a curve has, and how often they lie on the diagonal.
 
-    After each of k cells the stretch ends with probability m / k, at most 0.9. After a stretch off
-    the diagonal the next lies on it with probability rho; after one on it, never. The first lies
-    on it with probability rho / (1 + rho), so that the prior reads the same from both ends.
-
-    Attributes
-    ----------
-    ends : tuple of float
-        Values of m, of equal probability.
-    rho : tuple of float in (0, 1)
-        Values of equal probability.
-    hinge : float in [0, 1)
-        Probability that a stretch off the diagonal meets it at an end, half of it for either end;
-        without a stretch on the diagonal there it is a line. The rest is shared evenly by shifts
-        and lines.
+    After each of k cells the stretch ends with probability m / k, at most 0.9. After one off the
+    diagonal the next lies on it with probability rho; after one on it, never. The first lies on it
+    with probability rho / (1 + rho), so that the prior reads the same from both ends. A stretch off
+    the diagonal meets it at an end with probability `hinge`, half of it for either end; it is a
+    line where no stretch on the diagonal is there.
     """
 
-    ends: tuple[float, ...] = (1.0, 3.0, 8.0)
-    rho: tuple[float, ...] = (0.05, 0.2, 0.5)
+    ends: tuple[float, ...] = (1.0, 3.0, 8.0)  # values of m, of equal probability
+    rho: tuple[float, ...] = (0.05, 0.2, 0.5)  # values of equal probability
     hinge: float = 0.5
 
     def grid(self, cells: int) -> tuple[Floats, Floats]:
@@ -105,23 +96,10 @@ Index = NDArray[np.intp]
 
 
 def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Floats:
-    """Log-odds that cut the scores into cells of equal weight; see `weight_of_rows`.
+    """Log-odds that cut ascending scores into cells of equal weight, midway between rows.
 
-    A row belongs to one cell, so that few distinct scores give few cells.
-
-    Parameters
-    ----------
-    score : ndarray of shape (rows,)
-        Inside (0, 1), ascending.
-    trials : ndarray of shape (rows,)
-        Cases at each score, positive.
-    cells : int, odd, optional
-        Most cells; by default 41 up to 2000 cases, 49 at 6000, and 61 from 20 000 on.
-
-    Returns
-    -------
-    ndarray of shape (cells - 1,)
-        Ascending, midway between the rows on either side.
+    A row belongs to one cell. `cells` is odd, by default 41 up to 2000 cases, 49 at 6000 and 61
+    from 20 000 on.
     """
     cells = _most_cells(trials.sum()) if cells is None else cells
     cell = _nearest(_from_middle(weight_of_rows(score, trials)) * cells)
@@ -134,26 +112,8 @@ def weight_of_rows(score: Floats, trials: Floats) -> Floats:
     """Weight of each row where knots and cells are placed, of mean 1 over the cases.
 
     Most of it is the information, trials * sqrt(s (1 - s)), that there is if the scores are right.
-    At scores near 0 and 1 that is next to nothing, but there the scores are often wrong; so a
-    share of the weight is that of the cases alone. Outcomes do not enter.
-
-    Parameters
-    ----------
-    score : ndarray of shape (rows,)
-        Inside (0, 1).
-    trials : ndarray of shape (rows,)
-        Cases at each score, positive.
-
-    Returns
-    -------
-    ndarray of shape (rows,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.model.partition.cells import weight_of_rows
-    >>> weight_of_rows(np.array([1e-8, 0.5]), np.array([9.0, 1.0])).round(1)
-    array([2.7, 7.3])
+    At scores near 0 and 1 that is next to nothing, but there the scores are often wrong; so a share
+    of the weight is that of the cases alone. Outcomes do not enter.
     """
     information = trials * np.sqrt(score * (1 - score))
     by_information = information * (trials.sum() / information.sum())
@@ -172,35 +132,12 @@ def cell_of(x: Floats, edges: Floats) -> Index:
 
 
 def first_of_merged(score: Floats, trials: Floats, most: int | None = None) -> Index:
-    """Where each row begins when neighbouring rows of a table are merged into a few.
+    """Index in the table of the first row of each merged row, where neighbours become a few rows.
 
-    A curve hardly bends between neighbouring scores, so that its likelihood and what is read off it
-    need fewer rows than a table has. One of at most that many rows stays as it is. A longer one is
-    cut on a scale that is half log-odds and half information, trials * sqrt(s (1 - s)), so that no
-    row is wide and none holds much of what is known of the curve. Its first and last rows stay as
-    they are, since curves are often farthest from the diagonal there.
-
-    Parameters
-    ----------
-    score : ndarray of shape (rows,)
-        Inside (0, 1), ascending.
-    trials : ndarray of shape (rows,)
-        Cases at each score, positive.
-    most : int, optional
-        Most rows that may be left; by default as `MOST_ROWS` says.
-
-    Returns
-    -------
-    ndarray of int of shape (merged rows,)
-        Index of the first row of the table in each merged row; rows from there to the next index
-        belong to it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.model.partition.cells import first_of_merged
-    >>> first_of_merged(np.array([0.1, 0.3, 0.31, 0.9]), np.ones(4), most=3)
-    array([0, 1, 3])
+    A longer table than `most` (see `MOST_ROWS`) is cut on a scale that is half log-odds and half
+    information, trials * sqrt(s (1 - s)), so that no row is wide and none holds much of what is
+    known of the curve. The outer rows stay as they are: curves are often farthest from the diagonal
+    there.
     """
     if most is None:
         most = MOST_ROWS[int(trials.sum() > LARGE_TABLE)]
@@ -224,23 +161,13 @@ def _from_middle(weight: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Weighted nodes of every stretch of consecutive cells, one stretch after the other.
+    """Weighted nodes of every stretch of consecutive cells, one stretch after the other."""
 
-    Attributes
-    ----------
-    x, weight, hits : ndarray of shape (nodes,)
-        Log-odds, and the trials and events that a node stands for.
-    start : ndarray of shape (stretches,)
-        Index of a stretch's first node.
-    size : ndarray of shape (stretches,)
-        How many nodes it has.
-    """
-
-    x: Floats
-    weight: Floats
-    hits: Floats
-    start: Index
-    size: Index
+    x: Floats  # (nodes,): log-odds, and the trials and events that a node stands for
+    weight: Floats  # (nodes,)
+    hits: Floats  # (nodes,)
+    start: Index  # (stretches,): index of a stretch's first node
+    size: Index  # (stretches,): how many nodes it has
 
 
 def stretch_nodes(
@@ -248,18 +175,8 @@ def stretch_nodes(
 ) -> Nodes:
     """Nodes for sums over rows: two for each block of rows, exact for cubics in log-odds.
 
-    A stretch is covered by the largest blocks of cells that fit in it and are at most `WIDEST`
-    log-odds wide; cells that are wider are cut.
-
-    Parameters
-    ----------
-    x : ndarray of shape (rows,)
-        Log-odds of the scores, ascending.
-    trials, hits : ndarray of shape (rows,)
-    cell : ndarray of shape (rows,)
-        From 0 to the last, none empty.
-    first, last : ndarray of shape (stretches,)
-        The first and the last cell of each stretch.
+    A stretch from cell `first` to `last` is covered by the largest blocks of cells that fit in it
+    and are at most `WIDEST` log-odds wide; wider cells are cut. `x` ascends, and no cell is empty.
     """
     cover = cover_of_stretches(x, cell, first, last)
     start = np.append(cover.start, x.size)
@@ -273,22 +190,12 @@ def stretch_nodes(
 
 @dataclass(frozen=True)
 class Cover:
-    """Blocks of cells, of four sizes, that cover stretches.
+    """Blocks of cells, of four sizes, that cover stretches."""
 
-    Attributes
-    ----------
-    start : ndarray of int of shape (cells,)
-        The first row of each cell.
-    low, high : tuple of ndarray of int of shape (blocks,)
-        The first and the last cell of the blocks of each size.
-    uses : ndarray of bool of shape (stretches, all blocks)
-        Which blocks cover a stretch.
-    """
-
-    start: Index
-    low: tuple[Index, ...]
-    high: tuple[Index, ...]
-    uses: NDArray[np.bool_]
+    start: Index  # (cells,): the first row of each cell
+    low: tuple[Index, ...]  # (blocks,): the first and the last cell of the blocks of each size
+    high: tuple[Index, ...]  # (blocks,)
+    uses: NDArray[np.bool_]  # (stretches, all blocks): which blocks cover a stretch
 
     def nodes(self, made: Sequence[tuple[Floats, Floats, Floats, Index]]) -> Nodes:
         """The nodes of stretches, from those of blocks: x, weight and hits, and how many each."""
@@ -345,8 +252,8 @@ def _two_nodes(
 ) -> tuple[Floats, Floats, Floats]:
     """Gauss quadrature of consecutive rows: two nodes with their first four moments.
 
-    Events keep their number and their mean, but no node has more of them than trials: else no
-    curve would be steep enough for events that lie beyond a node.
+    Events keep their number and their mean, but no node has more of them than trials: else no curve
+    would be steep enough for events that lie beyond a node.
     """
     size = np.diff(start, append=x.size)
     total = np.add.reduceat(trials, start)

@@ -41,19 +41,13 @@ Index = NDArray[np.intp]
 class PartitionSums:
     """Evidence of all partitions off the diagonal, and what draws of them need.
 
-    Attributes
-    ----------
-    log_evidence : float
-        Log likelihood of the single outcomes, given that the curve leaves the diagonal somewhere.
-    by_setting : ndarray of shape (settings,)
-        The same at each combination of m and rho.
-    probability : ndarray of shape (settings,)
-        Posterior probability of each combination.
+    `log_evidence`: log likelihood of the single outcomes, given that the curve leaves the diagonal
+    somewhere.
     """
 
     log_evidence: float
-    by_setting: Floats
-    probability: Floats
+    by_setting: Floats  # (settings,): the same at each combination of m and rho
+    probability: Floats  # (settings,): posterior probability of each combination
     _steps: Floats
     _stretches: Stretches
     _points: tuple[_Points, ...]
@@ -62,19 +56,11 @@ class PartitionSums:
 
 @dataclass(frozen=True)
 class PartitionDraws:
-    """Draws of curves made of stretches: logit g = x + shift[cell] + slope[cell] * x.
+    """Draws of curves made of stretches: logit g = x + shift[cell] + slope[cell] * x."""
 
-    Attributes
-    ----------
-    shift, slope : ndarray of shape (draws, cells)
-        Both exactly zero on the diagonal.
-    setting : ndarray of int of shape (draws,)
-        The combination of m and rho that each draw is from.
-    """
-
-    shift: Floats
-    slope: Floats
-    setting: Index
+    shift: Floats  # (draws, cells): both exactly zero on the diagonal
+    slope: Floats  # (draws, cells)
+    setting: Index  # (draws,): the combination of m and rho that each draw is from
 
 
 def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums:
@@ -86,11 +72,7 @@ def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums
 def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> list[PartitionSums]:
     """The sums of `partition_sums` under each prior, in one pass where their hinges are the same.
 
-    Parameters
-    ----------
-    stretches : Stretches
-        One set serves every prior.
-    priors : sequence of PartitionPrior
+    `stretches`: one set serves every prior.
     """
     if len({prior.hinge for prior in priors}) > 1:
         return [partition_sums(stretches, prior) for prior in priors]

@@ -59,25 +59,13 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Late:
-    """Cases that have had no event by a time by which it would have come with probability g R.
+    """Cases that have had no event by a time by which it would have come with probability g R."""
 
-    Attributes
-    ----------
-    x : ndarray of shape (entries,)
-        Log-odds of their scores, ascending.
-    weight, ratio : ndarray of shape (entries,)
-        The weight is below zero of cases that came under observation then.
-    g : ndarray of shape (entries,)
-        A curve near those that matter.
-    constant : float
-        Of the log likelihood.
-    """
-
-    x: Floats
-    weight: Floats
-    ratio: Floats
-    g: Floats
-    constant: float
+    x: Floats  # (entries,): log-odds of their scores, ascending
+    weight: Floats  # (entries,): the weight is below zero of cases that came under observation then
+    ratio: Floats  # (entries,)
+    g: Floats  # (entries,): a curve near those that matter
+    constant: float  # of the log likelihood
 
     def log_likelihood(self, g: Floats) -> Floats:
         """Of curves by their values at these scores."""
@@ -88,27 +76,16 @@ class Late:
 class Stretches:
     """Evidences and points of all stretches.
 
-    Attributes
-    ----------
-    index : ndarray of int of shape (cells, cells)
-        The stretch from the first cell (row) to the last (column), or -1.
-    log_evidence : ndarray of shape (TYPES, stretches)
-        Relative to the diagonal.
-    log_weight : tuple of TYPES ndarrays of shape (stretches, points)
-        Of the points, normalised.
-    shift, slope : tuple of TYPES ndarrays of shape (stretches, points)
-        The points, as coefficients of x.
-    log_diagonal : float
-        Log likelihood of all outcomes on the diagonal.
+    `index` (cells, cells): the stretch from the first cell (row) to the last (column), or -1.
     """
 
     cells: int
     index: Index
-    log_evidence: Floats
-    log_weight: tuple[Floats, ...]
-    shift: tuple[Floats, ...]
-    slope: tuple[Floats, ...]
-    log_diagonal: float
+    log_evidence: Floats  # (TYPES, stretches): relative to the diagonal
+    log_weight: tuple[Floats, ...]  # (stretches, points): of the points, normalised
+    shift: tuple[Floats, ...]  # (stretches, points): the points, as coefficients of x
+    slope: tuple[Floats, ...]  # (stretches, points)
+    log_diagonal: float  # log likelihood of all outcomes on the diagonal
 
 
 def stretch_evidences(
@@ -121,18 +98,9 @@ def stretch_evidences(
 ) -> Stretches:
     """Integrate the likelihood of every stretch over its shift and slope.
 
-    Parameters
-    ----------
-    score : ndarray of shape (rows,)
-        Inside (0, 1), ascending.
-    trials, hits : ndarray of shape (rows,)
-        Cases, positive, and events; need not be whole numbers.
-    edges : ndarray of shape (cells - 1,)
-        Log-odds between the cells; see `cell_edges`.
-    hinges : bool
-        Whether to integrate over lines that meet the diagonal at an end, too.
-    late : Late, optional
-        Further cases, which are known to have had no event by some time.
+    Scores ascend inside (0, 1); trials are positive and need not be whole. With `hinges` also over
+    lines that meet the diagonal at an end; `late` are further cases, known to have had no event by
+    some time.
     """
     x = logit(score)
     cell = cell_of(x, edges)
@@ -164,14 +132,8 @@ def stretch_evidences(
 class _OfStretches(ABC):
     """Log likelihood ratio of all stretches at once, against the diagonal.
 
-    Attributes
-    ----------
-    x : ndarray of shape (nodes,)
-        Log-odds.
-    stretch : ndarray of shape (nodes,)
-        The stretch of each node.
-    centre : ndarray of shape (stretches,)
-        Log-odds at which the height of a line is little correlated with its slope.
+    `x` and `stretch` are of each node; `centre` is the log-odds at which the height of a line is
+    little correlated with its slope.
     """
 
     def __init__(self, nodes: Nodes, centre: Floats) -> None:
@@ -192,15 +154,8 @@ class _OfStretches(ABC):
     ) -> Floats:
         """The ratio at points of every stretch, of shape (points, stretches).
 
-        Parameters
-        ----------
-        shift, slope : ndarray of shape (points, stretches)
-            Coefficients of the points.
-        middle : ndarray of shape (nodes,)
-            Distance from the diagonal of the curve at the mode, in log-odds.
-        directions : ndarray of shape (d, nodes)
-            By how much it moves for each unit of z.
-        z : ndarray of shape (points, d)
+        In log-odds the curve is `middle` (nodes,) from the diagonal at the mode, and moves by
+        `directions` (d, nodes) for each unit of z (points, d).
         """
 
     def _sum(self, values: Floats) -> Floats:

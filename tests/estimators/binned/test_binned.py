@@ -143,16 +143,6 @@ def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
     assert actual == pytest.approx(np.abs(gap).sum() / 500)
 
 
-def test_a_cut_through_equal_scores() -> None:
-    """Six cases, cut after the third: the cases at 0.5 stay together, or share out one event."""
-    scores, outcomes = [0.1, 0.2, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 0, 0, 1]
-    options: dict[str, Any] = {"n_bins": 2, "binning": "mass"}
-    together = (abs(0.1 + 0.2 + 1.5 - 1) + abs(0.9 - 1)) / 6
-    assert ece(outcomes, scores, ties="together", **options) == pytest.approx(together)
-    split = (abs(0.1 + 0.2 + 0.5 - 1 / 3) + abs(0.5 + 0.5 + 0.9 - 2 / 3 - 1)) / 6
-    assert ece(outcomes, scores, ties="split", **options) == pytest.approx(split)
-
-
 def test_split_is_the_mean_gap_over_orders() -> None:
     """Where no gap changes sign, sharing out is the average over random orders of tied cases."""
     rng = np.random.default_rng(1)
@@ -175,9 +165,6 @@ def test_mce_is_the_largest_gap_and_the_limit_of_the_norms() -> None:
     scores, outcomes = [0.1, 0.2, 0.7, 0.9], [0, 1, 1, 0]
     assert mce(outcomes, scores, n_bins=10) == pytest.approx(0.9)
     assert ece(outcomes, scores, n_bins=10, p=200) == pytest.approx(0.9, rel=0.01)
-
-
-# Batches
 
 
 # Limits and symmetries

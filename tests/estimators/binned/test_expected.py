@@ -44,27 +44,6 @@ def test_agrees_with_simulated_samples(name: str) -> None:
         assert expected_ece(y, s, n) == pytest.approx(np.mean(values), abs=error + 0.02 * values[0])
 
 
-def test_falls_convexly_to_the_error_of_the_population() -> None:
-    """The proposition's statements on its derivatives."""
-    y, s = population()
-    at = np.arange(50, 4000, 50)
-    values = expected_ece(y, s, at)
-    assert (np.diff(values) < 0).all()
-    assert (np.diff(values, 2) > 0).all()
-    assert (values > ece(y, s)).all()
-    assert expected_ece(y, s, 1e14) == pytest.approx(ece(y, s), rel=1e-6)
-
-
-def test_falls_faster_where_calibration_is_better() -> None:
-    s = np.linspace(0.05, 0.95, 10)
-    falls = []
-    for shift in (0.0, 0.01, 0.03):
-        outcome, chance = np.repeat([0, 1], 10), np.concatenate([1 - s - shift, s + shift])
-        ends = expected_ece(outcome, np.tile(s, 2), [1000, 2000], sample_weight=chance)
-        falls.append(ends[0] - ends[1])
-    assert falls[0] > falls[1] > falls[2]
-
-
 def test_of_a_calibrated_population_it_is_known() -> None:
     """One score, calibrated: the mean of the absolute value of a normal variable."""
     value = expected_ece([0, 1], [0.3, 0.3], 100, sample_weight=[0.7, 0.3])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bayescal import CalibrationData
 from bayescal.errors import InputError
 from bayescal.estimators import class_wise_ece, ece, top_label_ece
 
@@ -78,17 +77,6 @@ def test_the_sum_over_classes_is_at_most_two_to_the_one_over_p() -> None:
         class_wise_ece([1, 0, 0], certain_and_wrong, average="sum")  # type: ignore[arg-type]
 
 
-def test_agrees_with_the_table_made_from_many_classes() -> None:
-    labels, proba = drawn()
-    top = CalibrationData.from_multiclass(labels, proba)
-    assert top_label_ece(labels, proba) == pytest.approx(ece(*arrays(top)))
-
-
-def arrays(data: CalibrationData) -> tuple[np.ndarray, np.ndarray]:
-    y_true, y_prob, *_ = data.to_arrays()
-    return y_true, y_prob
-
-
 def test_two_classes() -> None:
     rng = np.random.default_rng(1)
     scores = rng.random(100)
@@ -99,14 +87,6 @@ def test_two_classes() -> None:
         assert class_wise_ece(outcomes, proba) == pytest.approx(ece(outcomes, scores))
         actual = top_label_ece(outcomes, proba)
         assert actual == pytest.approx(ece(outcomes == (scores > 0.5), sure))
-
-
-def test_a_certain_and_right_model_has_no_error() -> None:
-    proba = np.eye(3)[[0, 1, 2, 1]]
-    for function in BOTH:
-        assert function([0, 1, 2, 1], proba) == 0
-    assert top_label_ece([1, 2, 0, 0], proba) == 1
-    assert class_wise_ece([1, 2, 0, 0], proba) > 0.5
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, float, bool])

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
     average_labels,
@@ -20,7 +19,6 @@ from bayescal.estimators import (
     probabilistic_count,
     probabilistic_kendall_tau,
 )
-from bayescal.scores import canonical_calibration_error
 
 BINNINGS = ["width", "mass", "rank", "quantile"]
 
@@ -47,24 +45,6 @@ def test_pde_is_its_definition(p: float) -> None:
         deviation = sum(abs(score - rate) for score in scores[inside]) / inside.sum()
         total += inside.sum() / 60 * deviation**p
     assert pde(outcomes, scores, cells=cell, p=p) == pytest.approx(total ** (1 / p))
-
-
-def test_pde_of_each_order_by_hand() -> None:
-    """Bins of three and one case with mean deviations .4 and .1."""
-    outcomes, scores = [0, 0, 0, 1], [0.1, 0.3, 0.8, 0.9]
-    cells = ["a", "a", "a", "b"]
-    for p, expected in ((1, 0.325), (2, 0.1225**0.5), (3, 0.04825 ** (1 / 3))):
-        assert pde(outcomes, scores, cells=cells, p=p) == pytest.approx(expected)
-
-
-def test_example_1_of_the_paper() -> None:
-    """Appendix B: scores .35 and .65 in a bin where half are events."""
-    outcomes, scores = np.arange(200) % 2, np.repeat([0.35, 0.65], 100)
-    assert ece(outcomes, scores, n_bins=1) == pytest.approx(0)
-    assert pde(outcomes, scores, n_bins=1) == pytest.approx(0.15)
-    assert ece(outcomes, scores, cells=np.zeros(200)) == pytest.approx(0)
-    assert pde(outcomes, scores, cells=np.zeros(200)) == pytest.approx(0.15)
-    assert pde_bins(outcomes, scores, n_bins=1).deviation == pytest.approx(0.15)
 
 
 # The expected error over cells
@@ -98,24 +78,6 @@ def test_cells_that_are_the_bins_give_what_the_bins_give(binning: str, p: int) -
         assert of_cells == pytest.approx(function(outcomes, scores, p=p, **cut))
 
 
-@pytest.mark.parametrize("binning", BINNINGS)
-@pytest.mark.parametrize("p", [1, 2, 3])
-def test_pde_is_never_below_ece(binning: str, p: int) -> None:
-    outcomes, scores = drawn(200, 3)
-    cut: dict[str, Any] = {"n_bins": 6, "binning": binning}
-    assert pde(outcomes, scores, p=p, **cut) >= ece(outcomes, scores, p=p, **cut)
-    cells = np.random.default_rng(3).integers(0, 5, 200)
-    assert pde(outcomes, scores, p=p, cells=cells) >= ece(outcomes, scores, p=p, cells=cells)
-
-
-@pytest.mark.parametrize("p", [1, 2])
-def test_pde_over_level_sets_is_ece_over_them(p: int) -> None:
-    outcomes, scores = drawn()
-    over_sets = pde(outcomes, scores, cells=scores, p=p)
-    assert over_sets == pytest.approx(ece(outcomes, scores, n_bins=1000, p=p))
-    assert over_sets == pytest.approx(ece(outcomes, scores, cells=scores, p=p))
-
-
 @pytest.mark.parametrize("p", [1, 2])
 def test_pde_bins_add_up_to_pde(p: int) -> None:
     outcomes, scores = drawn(100, 3)
@@ -127,21 +89,6 @@ def test_pde_bins_add_up_to_pde(p: int) -> None:
         assert total == pytest.approx(pde(outcomes, scores, p=p, **options))
         gaps = abs(table.rate - table.score)
         assert (table.deviation >= gaps - 1e-12).all()
-
-
-@pytest.mark.parametrize("p", [1, 2, 3])
-def test_errors_over_level_sets_are_those_of_known_probabilities(p: int) -> None:
-    """Both classes of a binary model are off by as much as the event, which counts twice there."""
-    truth, scores = np.array([0.1, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.6, 0.9])
-    outcomes = np.tile([0, 1], 4)
-    weight = np.column_stack([1 - truth, truth]).ravel() * 10
-    of_classes = canonical_calibration_error(
-        np.column_stack([1 - truth, truth]), np.column_stack([1 - scores, scores]), p=p
-    )
-    twice = np.repeat(scores, 2)
-    for function in (ece, pde):
-        error = function(outcomes, twice, cells=twice, p=p, sample_weight=weight.round())
-        assert of_classes == pytest.approx(2 ** (1 / p) * error)
 
 
 def test_a_batch_is_a_loop() -> None:
@@ -179,22 +126,6 @@ def test_whole_weights_are_repeats() -> None:
     np.testing.assert_allclose(merged, merge_cells(s, c))
     averaged = np.repeat(average_labels(outcomes, scores, cells=cell, sample_weight=weight), weight)
     np.testing.assert_allclose(averaged, average_labels(y, s, cells=c))
-
-
-def test_the_order_of_the_cases_does_not_matter() -> None:
-    outcomes, scores = drawn(200)
-    order = np.random.default_rng(5).permutation(200)
-    for function in (pde, probabilistic_kendall_tau):
-        assert function(outcomes[order], scores[order]) == pytest.approx(function(outcomes, scores))
-    np.testing.assert_allclose(
-        average_labels(outcomes[order], scores[order]), average_labels(outcomes, scores)[order]
-    )
-
-
-def test_narrow_bins_of_a_calibrated_model_have_a_small_deviation() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
-    assert pde(y_true, y_prob, n_bins=200) < 0.012
-    assert pde(y_true, y_prob, n_bins=2) > 0.1
 
 
 # The count
@@ -263,39 +194,12 @@ def test_averaging_takes_the_calibration_error_off_the_brier_score(model: Any) -
 
 
 @given(models())
-def test_averaging_makes_no_more_errors_at_one_half(model: Any) -> None:
-    outcomes, scores, fine, _ = model
-    averaged = average_labels(outcomes, scores, cells=fine)
-
-    def errors(predicted: np.ndarray) -> float:
-        return float(((predicted >= 0.5) != outcomes).mean())
-
-    assert errors(averaged) <= errors(scores) + 1e-12
-
-
-@given(models(), st.sampled_from([1.0, 1.5, 2.0, 4.0]))
-def test_merging_never_raises_the_calibration_error(model: Any, p: float) -> None:
-    outcomes, scores, fine, coarse = model
-    merged = merge_cells(scores, coarse)
-    after = pde(outcomes, merged, cells=coarse, p=p)
-    assert after <= pde(outcomes, scores, cells=fine, p=p) + 1e-12
-
-
-@given(models())
 def test_merging_averaged_cells_is_averaging_merged_ones(model: Any) -> None:
     outcomes, scores, fine, coarse = model
     merged = merge_cells(average_labels(outcomes, scores, cells=fine), coarse)
     np.testing.assert_allclose(merged, average_labels(outcomes, scores, cells=coarse), atol=1e-12)
     loss = brier(outcomes, merged) - brier(outcomes, average_labels(outcomes, scores, cells=fine))
     assert loss >= -1e-12
-
-
-@given(models())
-def test_merging_never_raises_the_count(model: Any) -> None:
-    _, scores, fine, coarse = model
-    before = probabilistic_count(scores, cells=fine)
-    after = probabilistic_count(merge_cells(scores, coarse), cells=coarse)
-    assert 1 - 1e-12 <= after <= before + 1e-12 <= np.unique(fine).size + 1e-9
 
 
 # Hostile input

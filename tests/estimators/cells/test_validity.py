@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bayescal import simulate
 from bayescal.errors import InputError
-from bayescal.estimators import auc_v, ece, pde, validity_curve
+from bayescal.estimators import auc_v, validity_curve
 
 
 def data(n: int, decimals: int, seed: int) -> tuple[Any, Any, Any]:
@@ -70,32 +70,6 @@ def test_the_area_under_its_curve(k: int) -> None:
         assert (epsilon[0], epsilon[-1], share[-1]) == (0, 1, pytest.approx(1))
         area = share[:-1] @ np.diff(epsilon)
         assert area == pytest.approx(auc_v(outcomes, scores, **options))
-
-
-def test_the_nearest_of_its_own_score_alone_are_the_level_sets() -> None:
-    outcomes, scores, weight = data(200, 1, 7)
-    for cases in (None, weight):
-        level_sets = pde(outcomes, scores, cells=scores, sample_weight=cases)
-        own = auc_v(outcomes, scores, n_neighbors=1, sample_weight=cases)
-        assert own == pytest.approx(1 - level_sets)
-        binned = ece(outcomes, scores, cells=scores, sample_weight=cases)
-        assert own == pytest.approx(1 - binned)
-
-
-def test_all_cases_as_neighbours_leave_the_distance_to_the_mean_outcome() -> None:
-    outcomes, scores, _ = data(60, 8, 8)
-    known = 1 - np.abs(scores - outcomes.mean()).mean()
-    assert auc_v(outcomes, scores, n_neighbors=60) == pytest.approx(known)
-
-
-def test_it_sees_miscalibration_that_keeps_the_order() -> None:
-    """A rising map of calibrated scores lowers it; mean |s - g(s)| is what it tends to."""
-    rng = np.random.default_rng(10)
-    q = rng.random(40_000)
-    outcomes = rng.random(40_000) < q
-    assert auc_v(outcomes, q, n_neighbors=400) == pytest.approx(1, abs=0.03)
-    assert auc_v(outcomes, q**3, n_neighbors=400) == pytest.approx(0.75, abs=0.01)
-    assert auc_v(outcomes, 1 - q, n_neighbors=400) == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_noise_of_ten_neighbours_is_as_the_notes_say() -> None:

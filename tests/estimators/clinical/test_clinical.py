@@ -164,17 +164,6 @@ def test_a_profile_ends_where_the_likelihood_has_fallen_enough() -> None:
             assert loss(end, 1.0) == pytest.approx(top_shift + fall, abs=1e-9)
 
 
-def test_intervals_contain_the_estimate_and_narrow_with_the_data() -> None:
-    small, large = overlapping(100), overlapping(100_000)
-    for estimate, interval in INTERVALS.items():
-        for method in ("wald", "profile"):
-            lower, upper = interval(*small, method=method)
-            assert lower < estimate(*small) < upper
-        wald, profile = interval(*large, method="wald"), interval(*large)
-        assert profile == pytest.approx(wald, abs=0.02 * (wald[1] - wald[0]))
-        assert wald[1] - wald[0] < 0.1 * (upper - lower)
-
-
 @pytest.mark.slow
 def test_intervals_cover() -> None:
     rng = np.random.default_rng(2)
@@ -206,35 +195,7 @@ def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(parts, full, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("estimate", FITTED)
-def test_many_weightings_are_a_loop(estimate: Any) -> None:
-    outcomes, scores = overlapping(40, seed=5)
-    order = np.argsort(scores)
-    outcomes, scores = outcomes[order].astype(float), scores[order]
-    weights = np.random.default_rng(5).multinomial(40, np.full(40, 1 / 40), size=9).astype(float)
-    weights[0] = outcomes * 2
-    actual = ESTIMATORS[estimate.__name__].weighted(scores, outcomes, weights)
-    for row, value in zip(weights, actual, strict=True):
-        if math.isnan(value):
-            with pytest.raises(SeparationError):
-                estimate(outcomes, scores, sample_weight=row)
-        else:
-            assert value == pytest.approx(estimate(outcomes, scores, sample_weight=row), rel=1e-8)
-    assert math.isnan(actual[0]) == (estimate in FITTED)
-
-
 # Limits
-
-
-def test_recalibrated_scores_are_calibrated() -> None:
-    outcomes, scores = overlapping(200, seed=10)
-    intercept, slope = calibration_intercept(outcomes, scores), calibration_slope(outcomes, scores)
-    refitted = expit(intercept + slope * logit(scores))
-    assert calibration_slope(outcomes, refitted) == pytest.approx(1)
-    assert calibration_intercept(outcomes, refitted) == pytest.approx(0, abs=1e-9)
-    shifted = expit(calibration_in_the_large(outcomes, scores) + logit(scores))
-    assert calibration_in_the_large(outcomes, shifted) == pytest.approx(0, abs=1e-9)
-    assert observed_expected(outcomes, shifted) == pytest.approx(1)
 
 
 def test_certain_scores_are_read_as_nearly_certain() -> None:

@@ -96,23 +96,6 @@ def test_two_bins_are_the_integral_over_thresholds(decimals: int, weighted: bool
     assert actual == pytest.approx(expected, rel=1e-3)
 
 
-def test_the_two_bin_error_is_least_for_who_tells_the_risk() -> None:
-    """Its mean over all outcomes of six cases; only the mean of just these risks is as good."""
-    risk = np.array([0.1, 0.25, 0.4, 0.6, 0.7, 0.95])
-    outcomes = np.array(list(np.ndindex(*(2,) * 6)))
-    prob = np.prod(np.where(outcomes == 1, risk, 1 - risk), axis=1)
-
-    def expected(told: np.ndarray) -> float:
-        return float(prob @ averaged_two_bin_error(outcomes, told))
-
-    least = expected(risk)
-    assert least == pytest.approx((risk * (1 - risk)).sum() / 36)
-    rng = np.random.default_rng(6)
-    for told in (np.repeat([0.2, 0.75], 3), 1 - risk, *rng.random((20, 6))):
-        assert expected(told) > least
-    assert expected(np.full(6, risk.mean())) == pytest.approx(least)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_by_predicted_class_it_is_definition_c2_of_gruber_and_buettner(weighted: bool) -> None:
     """sum_c P(C = c) max_t |E[(f_c - 1[Y = c]) 1[f_c <= t] | C = c]|, term by term."""
@@ -136,14 +119,6 @@ def test_by_predicted_class_it_is_definition_c2_of_gruber_and_buettner(weighted:
     assert ks_error(hit, confidence, cells=names, sample_weight=weight) == pytest.approx(expected)
 
 
-def test_one_cell_is_no_cell_and_a_cell_for_each_case_is_the_mean_error() -> None:
-    outcomes, scores = data()
-    one = ks_error(outcomes, scores, cells=np.zeros(scores.size))
-    assert one == pytest.approx(ks_error(outcomes, scores))
-    each = ks_error(outcomes, scores, cells=np.arange(scores.size))
-    assert each == pytest.approx(np.abs(outcomes - scores).mean())
-
-
 @pytest.mark.parametrize("decimals", [1, 8])
 def test_tests_are_their_definitions(decimals: int) -> None:
     outcomes, scores = data(decimals=decimals, seed=1)
@@ -160,21 +135,6 @@ def test_tests_are_their_definitions(decimals: int) -> None:
     for test, error in ((ks_test, ks_error), (kuiper_test, kuiper_error)):
         scale = scores.size / np.sqrt(variances[-1])
         assert test(outcomes, scores).statistic == pytest.approx(scale * error(outcomes, scores))
-
-
-def test_cases_with_equal_scores_share_their_events() -> None:
-    """Averaging tied outcomes and adding up case by case, as cumulcalib does, changes nothing."""
-    outcomes, scores = data(200)
-    order = np.argsort(scores)
-    _, row = np.unique(scores, return_inverse=True)
-    shared = (np.bincount(row, outcomes) / np.bincount(row))[row][order]
-    ascending = scores[order]
-    variance = (ascending * (1 - ascending)).sum()
-    sums = np.cumsum(shared - ascending) / np.sqrt(variance)
-    time = np.cumsum(ascending * (1 - ascending)) / variance
-    assert ks_test(outcomes, scores).statistic == pytest.approx(np.abs(sums).max())
-    actual = cumulative_difference_test(outcomes, scores, part="bridge").statistic
-    assert actual == pytest.approx(np.abs(sums - time * sums[-1]).max())
 
 
 # Laws
@@ -201,18 +161,7 @@ def test_a_p_value_of_no_size_is_0_and_its_statistic_finite() -> None:
     assert _log_kolmogorov(x) == pytest.approx(stats.kstwobign.logsf(x), rel=1e-10)
 
 
-# Batches, weights, order
-
-
 # Limits
-
-
-def test_errors_lie_in_their_order() -> None:
-    for seed in range(20):
-        outcomes, scores = data(30, 3, seed=seed)
-        largest, between = ks_error(outcomes, scores), kuiper_error(outcomes, scores)
-        assert largest <= between <= 2 * largest + 1e-12
-        assert between <= np.abs(outcomes - scores).mean() + 1e-12
 
 
 def test_outcomes_that_contradict_certain_scores() -> None:

@@ -16,8 +16,6 @@ from clinical_sets import CLINICAL, Clinical, read
 
 INDICES = {"Eavg": ici, "E50": e50, "E90": e90, "Emax": emax, "ECI": eci}
 SMOOTHERS = ["loess", "lowess", "rcs", "logistic", "beta", "isotonic"]
-RELATIVE: list[tuple[Any, dict[str, Any]]] = [(eci, {"form": "relative"})]
-EVERY: list[tuple[Any, dict[str, Any]]] = [*((f, {}) for f in INDICES.values()), *RELATIVE]
 
 
 def stored(shared_data: Path) -> Any:
@@ -96,22 +94,6 @@ def test_is_the_distance_of_the_curve_from_the_scores(smoother: str, digits: int
     assert relative == pytest.approx(square / np.mean((y_prob - y_true.mean()) ** 2))
 
 
-def test_the_relative_form_is_1_for_a_flat_curve() -> None:
-    y_true, y_prob = [1, 0, 1, 0, 1, 0], [0.1, 0.1, 0.2, 0.2, 0.4, 0.4]
-    flat = eci(y_true, y_prob, form="relative", smoother="logistic")
-    assert flat == pytest.approx(1)
-
-
-def test_nears_the_true_calibration_error() -> None:
-    truth = simulate.truth("clinical-middle-overconfident")
-    y_true, y_prob = truth.sample(30_000, random_state=6)
-    exact = np.abs(truth.curve(y_prob) - y_prob)
-    for smoother in SMOOTHERS:
-        actual = ici(y_true, y_prob, smoother=smoother)
-        assert actual == pytest.approx(exact.mean(), abs=0.006)
-        assert e50(y_true, y_prob, smoother=smoother) == pytest.approx(np.median(exact), abs=0.01)
-
-
 def test_scores_of_0_and_1() -> None:
     scores, outcomes = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 0, 0]
     for smoother in SMOOTHERS:
@@ -120,17 +102,6 @@ def test_scores_of_0_and_1() -> None:
 
 
 # Undefined and refused
-
-
-@pytest.mark.parametrize("smoother", ["rcs", "logistic", "beta"])
-@pytest.mark.parametrize(("index", "options"), EVERY)
-def test_a_curve_that_does_not_exist(index: Any, options: dict[str, Any], smoother: str) -> None:
-    scores = np.arange(1, 21) / 21
-    outcomes = np.array([scores > 0.4, np.arange(20) % 3 == 0, np.zeros(20)])
-    actual = index(outcomes, scores, smoother=smoother, **options)
-    assert np.isnan(actual).tolist() == [True, False, True]
-    with pytest.raises(SeparationError, match="Pass smoother='loess'"):
-        index(outcomes[0], scores, smoother=smoother, **options)
 
 
 def test_the_relative_form_of_nothing() -> None:

@@ -100,12 +100,6 @@ def test_calibrated_outcomes_have_mean_zero(kernel: Any) -> None:
     assert biased == pytest.approx(np.sum(prob * (1 - prob)) / 9)
 
 
-def test_a_perfect_prediction_has_none_and_a_wrong_one_the_most() -> None:
-    corners = np.eye(3)[[0, 1, 2, 0]]
-    assert skce([0, 1, 2, 0], corners, form="biased") == 0
-    assert kce([1, 1, 1, 1], np.eye(3)[[0, 0, 0, 0]]) == pytest.approx(np.sqrt(2))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -145,29 +145,6 @@ def test_tests_of_weights_orders_and_batches(method: str) -> None:
     assert isinstance(first.pvalue, float)
 
 
-# Batches, weights, orders
-
-
-def test_unbiased_and_block_are_unbiased() -> None:
-    """On average over outcomes they are the same mean over pairs of true gaps."""
-    rng = np.random.default_rng(10)
-    scores = rng.random(40)
-    truth = scores**1.5
-    outcomes = rng.random((40_000, 40)) < truth
-    gap = truth - scores
-    kernel = np.exp(-np.abs(np.subtract.outer(scores, scores)))
-    pairs = 2 * np.outer(gap, gap) * kernel
-    exact = (pairs.sum() - np.trace(pairs)) / (40 * 39)
-    values = skce(outcomes, scores)
-    assert values.mean() == pytest.approx(exact, abs=4 * values.std() / 200)
-    blocks = skce(outcomes, scores, form="block", block_size=5)
-    near = [pairs[at : at + 5, at : at + 5] for at in range(0, 40, 5)]
-    exact = np.mean([(block.sum() - np.trace(block)) / 20 for block in near])
-    assert blocks.mean() == pytest.approx(exact, abs=4 * blocks.std() / 200)
-    assert blocks.std() > 1.4 * values.std()
-    assert skce(outcomes, scores, form="biased").mean() > values.mean() + 0.005
-
-
 # Hostile input
 
 

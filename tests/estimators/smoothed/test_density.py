@@ -6,23 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
 from scipy.stats import beta
 
 from bayescal import simulate
 from bayescal.errors import InputError
-from bayescal.estimators import kde_ece, ls_ece, smooth_ece
+from bayescal.estimators import kde_ece, ls_ece
 from known_sets import Known
-
-EVERY = [
-    (ls_ece, {}),
-    (ls_ece, {"bandwidth": 0.5}),
-    (kde_ece, {}),
-    (kde_ece, {"bandwidth": 0.03, "p": 2}),
-    (kde_ece, {"form": "triweight"}),
-    (kde_ece, {"form": "triweight", "bandwidth": 0.03, "p": 2}),
-]
-
 
 # LS-ECE
 
@@ -37,20 +26,6 @@ def test_ls_ece_is_the_exact_integral(known: Known, name: str, bins: int) -> Non
     assert actual == pytest.approx(exact, rel=1e-8)
     sampled = [v for k, v in answers.items() if k.startswith(f"chidambaram.LS-ECE sigma=1/{bins},")]
     assert sampled == pytest.approx([actual] * len(sampled), rel=0.03)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sigma", [0.05, 0.7, 5.0])
-def test_ls_ece_by_the_trapezoid_rule(sigma: float) -> None:
-    rng = np.random.default_rng(0)
-    scores = np.concatenate([[0.0, 1.0, 1.0], rng.beta(0.6, 0.6, 50).round(3)])
-    outcomes = rng.random(53) < scores**2
-    at = np.linspace(-40 - 9 * sigma, 40 + 9 * sigma, 400_001)
-    gap = np.zeros_like(at)
-    for outcome, centre in zip(outcomes, np.clip(logit(scores), -40, 40), strict=True):
-        gap += (outcome - expit(at)) * np.exp(-0.5 * ((at - centre) / sigma) ** 2)
-    exact = np.trapezoid(np.abs(gap), at) / (53 * sigma * np.sqrt(2 * np.pi))
-    assert ls_ece(outcomes, scores, bandwidth=sigma) == pytest.approx(exact, rel=1e-6)
 
 
 def test_ls_ece_of_one_score() -> None:
@@ -203,13 +178,3 @@ def test_fractions_of_cases_left_out_keep_rates_within_bounds() -> None:
         scores, outcomes = rng.choice([0.0, 0.3, 0.5, 1.0], 8), rng.integers(0, 2, 8)
         weight = 10.0 ** rng.uniform(-9, 3, 8)
         assert 0 <= kde_ece(outcomes, scores, sample_weight=weight, p=7, bandwidth=0.1) <= 1
-
-
-@pytest.mark.parametrize(("function", "options"), EVERY)
-def test_finds_a_known_shift(function: Any, options: dict[str, Any]) -> None:
-    """Outcomes .15 more likely than the scores say, far from the ends."""
-    rng = np.random.default_rng(6)
-    scores = rng.uniform(0.3, 0.7, 2000)
-    outcomes = rng.random(2000) < scores + 0.15
-    actual = function(outcomes, scores, **options)
-    assert actual == pytest.approx(smooth_ece(outcomes, scores), abs=0.035)

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bayescal import CalibrationData, simulate
 from bayescal.errors import InputError
@@ -63,21 +61,6 @@ def test_scores_of_one_half_show_the_spread_of_the_noise() -> None:
     assert smooth_ece([0, 1] * 50, [0.5] * 100) == 0
     assert shown.bandwidth == 0.001
     assert shown.shown_error == pytest.approx(np.sqrt(2 / np.pi) * 0.001, rel=1e-3)
-
-
-@settings(max_examples=25)
-@given(st.integers(0, 10**6), st.integers(2, 60), st.integers(0, 2))
-def test_shown_and_smooth_error_differ_by_no_more_than_the_noise(
-    seed: int, n: int, decimals: int
-) -> None:
-    """Lemma 13."""
-    rng = np.random.default_rng(seed)
-    s = rng.beta(0.7, 0.9, n).round(decimals)
-    y = (rng.random(n) < rng.random() * s).astype(float)
-    shown = smooth_reliability(y, s, n_resamples=100, random_state=1)
-    at_sigma = smooth_ece(y, s, bandwidth=shown.bandwidth)
-    limit = np.sqrt(2 / np.pi) * shown.bandwidth
-    assert abs(shown.shown_error - at_sigma) <= limit * (1 + 1e-3)
 
 
 def test_parts_agree_with_each_other_and_with_their_own_functions() -> None:

@@ -10,7 +10,6 @@ from scipy.stats import dirichlet
 
 from bayescal.errors import InputError
 from bayescal.estimators import kde_ece
-from bayescal.scores import canonical_calibration_error
 
 CANDIDATES = [*np.logspace(-5, -1, 15), *np.linspace(0.2, 1, 5)]
 
@@ -69,19 +68,6 @@ def test_bandwidth_has_the_largest_likelihood_of_the_candidates() -> None:
     known = CANDIDATES[5:]
     best = known[int(np.argmax([likelihood(bandwidth) for bandwidth in known]))]
     assert kde_ece(labels, prob) == pytest.approx(kde_ece(labels, prob, bandwidth=best), rel=1e-12)
-
-
-def test_comes_near_the_error_of_the_population() -> None:
-    """Three predictions only, each with many cases: the frequencies are those of the group."""
-    truth = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])
-    predicted = np.array([[0.7, 0.2, 0.1], [0.2, 0.2, 0.6], [0.1, 0.5, 0.4]])
-    rng = np.random.default_rng(3)
-    group = rng.integers(0, 3, 3000)
-    labels = (rng.random((3000, 1)) > truth[group].cumsum(axis=1)).sum(axis=1)
-    for p in (1, 2):
-        known = canonical_calibration_error(truth, predicted, p=p)
-        actual = kde_ece(labels, predicted[group], bandwidth=1e-3, p=p)
-        assert actual == pytest.approx(known, abs=0.02)
 
 
 def test_refusals() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bayescal.estimators import debiased_ece
+from bayescal.estimators.binned import _sd_if_calibrated
 from bayescal.estimators.bins import bins_of
-from bayescal.estimators.uncertainty import _sd_if_calibrated
 
 
 def test_the_standard_error_under_calibration_is_exact() -> None:

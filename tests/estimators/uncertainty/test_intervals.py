@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from bayescal import estimators, simulate
 from bayescal.errors import InputError
-from bayescal.estimators import debiased_ece, ece, estimator_interval
+from bayescal.estimators import ece, estimator_interval
 
 BOOTSTRAPS = ("percentile", "basic", "bca")
 RESAMPLED = (*BOOTSTRAPS, "consistency")
@@ -30,37 +30,6 @@ def mean_gap_of_rows(y_true: Any, y_prob: Any) -> float:
 def overconfident(n: int, seed: int, decimals: int = 12) -> tuple[Any, Any]:
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=seed)
     return y_true, y_prob.round(decimals)
-
-
-# Many weightings at once are as many data sets
-
-
-# Resamples
-
-
-# SciPy's bootstrap
-
-
-@pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_within_monte_carlo_error_of_scipy(method: str) -> None:
-    """A skewed statistic, resampled here by a random number stream of its own."""
-    y_true, y_prob = overconfident(80, 5)
-    size = 20_000
-
-    def ratio(outcomes: Any, scores: Any, axis: int = -1) -> Any:
-        return np.sum(outcomes, axis=axis) / np.sum(scores, axis=axis)
-
-    known = stats.bootstrap(
-        (y_true, y_prob), ratio, n_resamples=size, paired=True, method=method, random_state=6
-    )
-    actual = estimator_interval(
-        y_true, y_prob, "observed_expected", method=method, n_resamples=size, random_state=7
-    )
-    # Standard error of a .025 quantile, in standard deviations: .0193 at this size; two of them.
-    error = 4 * 0.0193 * np.sqrt(2) * float(known.standard_error)
-    assert (actual.lower, actual.upper) == pytest.approx(
-        tuple(known.confidence_interval), abs=error
-    )
 
 
 # What the seed settles
@@ -89,7 +58,7 @@ def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> N
 def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = overconfident(90, 10)
     full = estimator_interval(y_true, y_prob, method=method, random_state=1)
-    monkeypatch.setattr("bayescal.estimators.resamples.RESAMPLES_BLOCK", 700)
+    monkeypatch.setattr("bayescal.estimators.uncertainty.RESAMPLES_BLOCK", 700)
     monkeypatch.setattr("bayescal.estimators.uncertainty.SIMULATED_BLOCK", 700)
     parts = estimator_interval(y_true, y_prob, method=method, random_state=1)
     assert parts[:3] == pytest.approx(full[:3], rel=1e-12)
@@ -104,13 +73,6 @@ def test_memory_is_bounded(binning: str) -> None:
         assert tracemalloc.get_traced_memory()[1] < 60e6
     finally:
         tracemalloc.stop()
-
-
-def test_a_registered_function_is_its_name() -> None:
-    y_true, y_prob = overconfident(100, 12)
-    options: dict[str, Any] = {"method": "basic", "n_bins": 5, "random_state": 1}
-    named = estimator_interval(y_true, y_prob, "debiased_ece", **options)
-    assert estimator_interval(y_true, y_prob, debiased_ece, **options) == named
 
 
 # Coverage
@@ -283,15 +245,6 @@ def test_consistency_sees_a_calibrated_model_as_one() -> None:
         )
         inside += actual.lower <= actual.estimate <= actual.upper
     assert 0.90 < inside / 300 < 0.99
-
-
-@pytest.mark.slow
-def test_consistency_of_an_estimator_of_one_data_set_at_a_time() -> None:
-    y_true, y_prob = overconfident(40, 21)
-    actual = estimator_interval(
-        y_true, y_prob, "tce_bpm", method="consistency", n_resamples=100, random_state=1
-    )
-    assert 0 < actual.lower < actual.upper < 0.5
 
 
 # Ends

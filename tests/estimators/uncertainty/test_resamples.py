@@ -13,9 +13,9 @@ from scipy import stats
 from bayescal import CalibrationData, scores, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import ece, estimator_interval
+from bayescal.estimators.bins import Cells, cells_of
 from bayescal.estimators.registry import ESTIMATORS, read
-from bayescal.estimators.resamples import Cells, cells_of, draw, leave_one_out
-from bayescal.estimators.uncertainty import Applied, Resamples, applied_of
+from bayescal.estimators.uncertainty import Applied, Resamples, applied_of, draw, leave_one_out
 from bayescal.scores.proper import WEIGHTED as SCORES
 
 BOOTSTRAPS = ("percentile", "basic", "bca")

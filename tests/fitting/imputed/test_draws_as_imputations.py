@@ -34,12 +34,6 @@ def test_the_variance_is_that_of_separate_fits_and_between_them(post) -> None:
     assert between > within  # so that the test sees the uncertainty of the model
 
 
-def test_it_is_wider_than_the_fit_to_the_mean_of_the_draws(post) -> None:
-    lower, upper = post.interval("signed_error")
-    low, high = bc.fit(EVENT, DRAWN.mean(axis=0), **CHEAP).interval("signed_error")
-    assert upper - lower > high - low
-
-
 def test_of_too_many_draws_it_says_how_to_thin_them() -> None:
     many = np.broadcast_to(EVENT * 0.2 + 0.3, (4000, 160))
     with pytest.raises(InputError, match=r"at most 1,000 are fitted\. .*imputation\[::80\]"):

@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.multilevel.heterogeneity import _scales
+from bayescal.multilevel.compared import _scales
 
 M, N = 3, 240
 SITE = np.resize(["A", "B", "C"], N)
@@ -205,30 +205,6 @@ def test_tables_of_sites_and_of_subgroups(cases):
     np.testing.assert_allclose(subgroups.table()["tce_raw"], np.mean(raw, axis=0))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [{}, {"site": SITE}, {"period": MONTH}, {"subgroup": FACTORS}])
-def test_more_cases_with_as_many_imputations(how, cases):
-    y, scores = cases
-    some = np.arange(N) % 5 < 3
-
-    def of(rows):
-        role = {
-            key: {name: np.asarray(x)[rows] for name, x in one.items()}
-            if isinstance(one, dict)
-            else one[rows]
-            for key, one in how.items()
-        }
-        return bc.CalibrationData.from_imputations(
-            [bc.fit(y[rows], score[rows], **role, **OPTIONS).data for score in scores]
-        )
-
-    before = bc.fit(of(some), **OPTIONS)
-    after, all_cases = bc.update(before, of(~some)), bc.fit(of(slice(None)), **OPTIONS)
-    np.testing.assert_allclose(after.summary(), all_cases.summary(), rtol=1e-9)
-    with pytest.raises(InputError, match=r"post is of 3 imputations and the new cases have none"):
-        bc.update(before, y, scores[0])
-
-
 def test_new_cases_with_imputations_need_a_posterior_that_has_them(cases):
     y, scores = cases
     post = bc.fit(y, scores[0], **OPTIONS)
@@ -255,18 +231,3 @@ def test_posteriors_of_several_curves_that_differ_are_refused(cases):
     both = bc.combine_imputations([first, first])
     with pytest.raises(InputError, match="cannot be combined again"):
         bc.combine_imputations([first, both])
-
-
-@pytest.mark.slow
-def test_an_assessment_of_sites_and_of_factors_with_imputations(cases):
-    y, scores = cases
-    options = {"draws": 400, "estimators": (), "random_state": 1}
-    for role, groups in {"site": SITE, "subgroup": FACTORS}.items():
-        a = bc.assess(y, imputation=scores, **{role: groups}, **options)
-        assert "3 imputations were combined" in str(a)
-        assert a.data.imputations
-        table = a.facts.by_subgroup if groups is FACTORS else a.facts.by_group
-        assert table["events"].iloc[:2].sum() <= y.sum()
-        posterior = a.facts.several
-        assert len(posterior.imputations) == M
-        assert a.to_dict()["imputations"]["number"] == M

@@ -77,14 +77,6 @@ def test_every_draw_is_of_one_imputation(post):
         assert mixed[number::M] - mixed[number::M].mean() == pytest.approx(own - own.mean())
 
 
-def test_distances_are_in_order_and_never_negative(post):
-    first, second = (post.tce(p=p).to_numpy() for p in (1, 2))
-    assert (first >= 0).all()
-    assert first.mean() <= second.mean()
-    row = post.summary().loc["tce"]
-    assert row["lower"] <= row["estimate"] <= row["upper"]
-
-
 def test_everything_that_a_posterior_answers(post):
     at = np.array([0.05, 0.3, 0.9])
     assert post.curve(at).dims == ("chain", "draw", "score")
@@ -120,12 +112,6 @@ def test_it_is_stored_as_one_tree(post, tmp_path):
     assert again.summary().equals(post.summary())
     assert again.missing_information.equals(post.missing_information)
     assert again.prob_calibrated == post.prob_calibrated
-
-
-def test_figures_draw_it(post):
-    assert bc.plots.reliability(post).get_xlabel()
-    assert bc.plots.net_benefit(post).get_xlabel()
-    assert bc.plots.forest(post)
 
 
 def test_it_cannot_be_updated_or_checked_as_one_table(post, cases):

@@ -123,36 +123,6 @@ def test_derivatives_of_the_adjusted_density(cases, curve):
     assert density.log_likelihood(origin) == pytest.approx(identity.log_likelihood(origin))
 
 
-def test_a_stored_posterior_gives_equal_numbers(cases, tmp_path):
-    y, s, cluster = cases
-    weight = np.linspace(0.5, 2, y.size)
-    for post in (
-        bc.fit(
-            y,
-            s,
-            curve="beta",
-            cluster=cluster,
-            stratum=cluster // 5,
-            sample_weight=weight,
-            random_state=5,
-        ),
-        bc.compare(y, s, cluster=cluster, random_state=5).posterior,
-    ):
-        post.to_netcdf(tmp_path / "post.nc")
-        again = bc.load(tmp_path / "post.nc")
-        pd.testing.assert_frame_equal(again.summary(), post.summary())
-        assert again.diagnostics == post.diagnostics
-
-
-def test_imputations_with_clusters_are_mixed_one_by_one(cases):
-    y, s, cluster = cases
-    posts = [
-        bc.fit(y, s**power, curve="beta", cluster=cluster, random_state=1) for power in (1, 1.02)
-    ]
-    mixed = bc.combine_imputations(posts)
-    assert lengths(mixed)["observed_expected"] >= 0.97 * lengths(posts[0])["observed_expected"]
-
-
 def test_the_sensitivity_to_the_prior_knows_the_clusters(cases):
     y, s, cluster = cases
     comparison = bc.compare(y, s, cluster=cluster, random_state=1)

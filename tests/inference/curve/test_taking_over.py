@@ -47,7 +47,7 @@ def test_a_line_says_so_and_the_draws_are_kept_if_time_runs_out(monkeypatch):
 
 
 def test_groups_keep_their_draws_as_well(monkeypatch):
-    import bayescal.multilevel.fit as several
+    import bayescal.multilevel.nuts as several
 
     def late(*_):
         raise bc.errors.OutOfTimeError("NUTS had not ended after 9 s.")

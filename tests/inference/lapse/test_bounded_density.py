@@ -9,7 +9,7 @@ from scipy.special import expit, logit, logsumexp
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.inference.density import density_of, sample_importance
+from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.curves import CURVES, average_of, in_average
 from bayescal.model.draws import recentred
 from bayescal.model.priors import Normal, Rate
@@ -70,8 +70,8 @@ def test_evidence_and_moments_are_those_of_a_sum_over_a_grid(curve, size):
 @pytest.mark.parametrize("curve", ["noise", "lapse"])
 def test_nodes_stand_for_every_case(curve):
     y, s = noisy(700)
-    density = density_of(prepare(y, s, curve=curve, prior=PRIOR, random_state=1))
-    assert density.nodes.size < 2 * 300
+    density = CurveDensity(prepare(y, s, curve=curve, prior=PRIOR, random_state=1))
+    assert density.rows.size < 2 * 300
     u = np.array([[0.2, -0.3, 0.03, 0.06], [0.0, 0.1, 1e-9, 0.15]])
     u = u[:, -2:] if curve == "noise" else u
     np.testing.assert_allclose(density.log_likelihood(u), likelihood_by_hand(u, y, s), atol=1e-4)

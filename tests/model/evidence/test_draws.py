@@ -31,16 +31,6 @@ def test_a_new_site_is_where_the_next_hospital_starts(post) -> None:
     assert prior.asymmetry == post.problem.pooled.prior.asymmetry
 
 
-def test_a_new_site_is_less_certain_than_the_average_site_and_a_site_seen(post) -> None:
-    def spread(site: str) -> float:
-        return np.std(
-            bc.priors.from_posterior(post, site).shift.sample(np.random.default_rng(0), 9999)
-        )
-
-    assert spread("new site") > spread("average site")
-    assert spread("new site") > spread("A")
-
-
 def test_a_posterior_of_one_curve_becomes_the_prior_of_the_next_cases() -> None:
     first, rest = slice(0, 600), slice(600, None)
     options = {"curve": "logistic", "prior": {"centre": "mean"}, "random_state": 1}

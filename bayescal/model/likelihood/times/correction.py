@@ -34,34 +34,20 @@ MOST_GAIN_OF_TIMES = 3.0
 class NodesOfPanels:
     """How entries are split among nodes: in each panel of the scores, those of a Gauss rule.
 
-    Attributes
-    ----------
-    order : ndarray of int of shape (entries,)
-    start : ndarray of int of shape (groups,)
-        Where groups begin in that order.
-    shared : ndarray of shape (entries, count)
-        Weight that each entry in that order gives to the nodes of its group.
-    some : ndarray of int of shape (nodes,)
-        Which of all nodes have weight.
-    weight : ndarray of shape (nodes,)
+    `shared` (entries, count): weight that each entry in that order gives to the nodes of its group.
     """
 
-    order: NDArray[np.intp]
-    start: NDArray[np.intp]
+    order: NDArray[np.intp]  # (entries,)
+    start: NDArray[np.intp]  # (groups,): where groups begin in that order
     shared: Floats
-    some: NDArray[np.intp]
-    weight: Floats
+    some: NDArray[np.intp]  # (nodes,): which of all nodes have weight
+    weight: Floats  # (nodes,)
 
     @classmethod
     def of(cls, steps: Steps, partial: Partial, g: Floats, panels: Floats) -> NodesOfPanels:
         """Nodes for entries, by their `tilted` ratios.
 
-        Parameters
-        ----------
-        g : ndarray of shape (entries,)
-            A curve.
-        panels : ndarray of shape (panels - 1,)
-            Log-odds between panels.
+        `g` (entries,): a curve; `panels` (panels - 1,): log-odds between panels.
         """
         order, start = in_order(cell_of(partial.x, panels), partial.weight)
         weight, t = partial.weight[order], tilted(_ratio(steps.shares(partial)), g)[order]
@@ -80,32 +66,14 @@ class NodesOfPanels:
 class Correction:
     """Nodes for the cases that are known in part, and the integral over the steps of Q.
 
-    A case without an event by the time of which Q and V are known has the probability
-    (1 - V) (1 - g R), with R = (Q - V) / (1 - V). Nodes have a log-odds and an R each.
-
+    A case without an event by the time of which Q and V are known has the probability (1 - V) (1 -
+    g R), with R = (Q - V) / (1 - V). Nodes have a log-odds `x`, a `weight`, a `ratio` R and a curve
+    `g` each; without `nodes` they are the entries.
     What integrating over the steps adds is Laplace's approximation, after a Newton step from here
-    for each curve, with the curvature of the curve that it is expanded at; how the curvature moves
-    with the curve and with the step is told by its trace. Within the posterior of a curve both
-    are small; what is more than `MOST_GAIN_OF_TIMES` is of a curve that is far away, and is not
-    believed.
-
-    Parameters
-    ----------
-    partial : Partial
-        The entries that are known in part.
-    g : ndarray of shape (entries,)
-        A curve of the posterior, to expand at.
-    nodes : NodesOfPanels, optional
-        By default the entries are nodes.
-    turn : ndarray of shape (coordinates,), optional
-        How half the log determinant changes with the steps; by default computed here.
-
-    Attributes
-    ----------
-    x, weight, ratio, g : ndarray of shape (nodes,)
-        Log-odds, effective cases, R, and the curve of each node.
-    constant : float
-        What the log likelihood of the entries has beside that of the nodes, at the curve.
+    for each curve, with the curvature of the curve `g` that it is expanded at; how the curvature
+    moves with the curve and with the step (`turn`) is told by its trace. Within the posterior of a
+    curve both are small; what is more than `MOST_GAIN_OF_TIMES` is of a curve that is far away, and
+    is not believed.
     """
 
     def __init__(
@@ -264,10 +232,7 @@ def _inverse(information: Floats) -> tuple[Floats, float]:
 def late_of(nodes: Correction, effect: float) -> Late | None:
     """The nodes of these cases by log-odds; None without any.
 
-    Parameters
-    ----------
-    effect : float
-        Cases that count as one.
+    `effect`: cases that count as one.
     """
     if not nodes.x.size:
         return None

@@ -39,22 +39,13 @@ BINS_OF_INTERVAL = 4
 class Partial:
     """Cases of which it is known that they had no event of any kind by some time.
 
-    Attributes
-    ----------
-    row : ndarray of int of shape (entries,)
-        Of the table.
-    x : ndarray of shape (entries,)
-        Log-odds of the scores.
-    step : ndarray of shape (entries,)
-        That time, as steps of the grid of `FollowUp`; need not be whole.
-    weight : ndarray of shape (entries,)
-        Effective cases; below zero where a case came under observation at that time, and so is one
-        of those without an event by then.
+    `weight` (entries,): effective cases; below zero where a case came under observation at that
+    time, and so is one of those without an event by then.
     """
 
-    row: NDArray[np.intp]
-    x: Floats
-    step: Floats
+    row: NDArray[np.intp]  # (entries,): of the table
+    x: Floats  # (entries,): log-odds of the scores
+    step: Floats  # (entries,): that time, as steps of the grid of `FollowUp`; need not be whole
     weight: Floats
 
     @property
@@ -71,16 +62,11 @@ class Partial:
 
 @dataclass(frozen=True)
 class Entries:
-    """All followed cases of a table.
+    """All followed cases of a table, by row.
 
-    Attributes
-    ----------
-    events, free : ndarray of shape (rows,)
-        Cases with the event by the horizon, and those known to have none by then, by row.
-    in_interval : tuple of ndarray of shape (rows, classes)
-        The events by the interval in which they came. With competing events, also the free cases by
-        the interval in which theirs came; those without any are last.
-    partial : Partial
+    `events` and `free` (rows,): cases with the event by the horizon, and those known to have none.
+    `in_interval` (rows, classes): the events by interval; with competing events also the free cases
+    by the interval of theirs, those without any last.
     """
 
     events: Floats
@@ -101,11 +87,7 @@ Made = TypeVar("Made")
 def once(problem: Problem, what: str, make: Callable[[], Made]) -> Made:
     """What depends on the table of a problem alone, and on how it is read: made once, and kept.
 
-    Parameters
-    ----------
-    what : str
-        Its name.
-    make : callable
+    `what`: its name.
     """
     followed, kept = problem.data.follow_up, law_of(problem).kept
     assert followed is not None
@@ -207,14 +189,9 @@ def _gridded(problem: Problem) -> Partial:
 def mean_of_nodes(values: Floats, shared: Floats, total: Floats, start: NDArray[np.intp]) -> Floats:
     """Means of a value over what nodes stand for, no farther out than those of the entries.
 
-    Parameters
-    ----------
-    values : ndarray of shape (entries,)
-        In groups that begin at `start`.
-    shared : ndarray of shape (entries, count)
-        Weight that each entry gives to the nodes of its group; may be below zero.
-    total : ndarray of shape (groups, count)
-        Weight of the nodes.
+    `values` (entries,): in groups that begin at `start`; `shared` (entries, count): weight that
+    each entry gives to the nodes of its group; may be below zero; `total` (groups, count): weight
+    of the nodes.
     """
     low, high = (edge.reduceat(values, start)[:, None] for edge in (np.minimum, np.maximum))
     sums = np.add.reduceat(shared * values[:, None], start)

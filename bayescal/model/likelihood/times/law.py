@@ -30,33 +30,21 @@ NO_EVENT_SD = 2.0
 class TimeToEvent(Likelihood):
     """An event by time u of a case with score s has probability g(s) Q(u | s).
 
-    g is the curve, of risks by the horizon, where Q is 1. Q rises along lines between the cuts, by
-    steps softmax(a + c z(s)), with z the standardised log-odds of the score, and a and c standard
-    normal. Given Q, a case with the event counts log g, one that was followed to the horizon
-    log(1 - g), and one that left at u log(1 - g Q(u)).
-
+    g is the curve, of risks by the horizon, where Q is 1. Q rises along lines between the `cuts`
+    (steps of the grid of `FollowUp`), by steps softmax(a + c z(s)), with z the standardised
+    log-odds of the score, and a and c standard normal. Given Q, a case with the event counts log g,
+    one that was followed to the horizon log(1 - g), and one that left at u log(1 - g Q(u)).
     With competing events, one comes by u with probability (1 - g(s)) V(u | s). V rises in the same
     way to the share of the cases without the event that have one, by steps of a softmax with one
     more class, of those with no event at all; the a of this class is normal around log(intervals)
     with a standard deviation of 2. A case with a competing event counts log(1 - g), and one that
     left at u log(1 - g Q(u) - (1 - g) V(u)).
-
-    Attributes
-    ----------
-    cuts : tuple of int
-        Times between the intervals, as steps of the grid of `FollowUp`: from 0 to the last.
-    centre, spread : float
-        Mean and standard deviation of the log-odds of the scores.
-    competes : bool
-        Whether some cases had a competing event.
-    kept : dict
-        What was computed of tables under this law; see `once`.
     """
 
     cuts: tuple[int, ...]
-    centre: float
+    centre: float  # mean and standard deviation of the log-odds of the scores
     spread: float
-    competes: bool = False
+    competes: bool = False  # whether some cases had a competing event
     kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     name: ClassVar[str] = "time to event"
@@ -80,9 +68,7 @@ class TimeToEvent(Likelihood):
     def passed(self, step: Floats, classes: int) -> Floats:
         """How much of each interval has passed at times, and 0 of a class that is no interval.
 
-        Returns
-        -------
-        ndarray of shape (times, classes)
+        Returns (times, classes).
         """
         interval, fraction = self.located(step)
         passed = (np.arange(classes) < interval[:, None]).astype(np.float64)
@@ -92,10 +78,7 @@ class TimeToEvent(Likelihood):
     def prior_of_steps(self, classes: int) -> tuple[Floats, Floats]:
         """Centre and precision of the normal prior of a and c, of the intervals and one more class.
 
-        Parameters
-        ----------
-        classes : int
-            The intervals, or one more, of cases without any event.
+        `classes`: the intervals, or one more, of cases without any event.
         """
         centre, precision = np.zeros(2 * classes), np.ones(2 * classes)
         if classes > self.size:

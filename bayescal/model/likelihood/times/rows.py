@@ -57,35 +57,19 @@ NEAR_A_BOUND = 1e-300
 class TimesRows:
     """Sums over cases whose outcome is known, then over those that are known in part.
 
-    Attributes
-    ----------
-    law : Shared
-        Of each row, given the steps.
-    bounds : int
-        2 for curves with a floor and a ceiling, else 0.
-    columns : ndarray of shape (1 + k, rows)
-        Offset and basis.
-    trials, hits : ndarray of shape (rows,)
-    problem : Problem
-    known : int
-        Rows of the first kind.
-    correction : Correction
-        Whose nodes are the rows of the second kind.
-    constant : float
-        What merging the rows of a table would change on the diagonal.
-    effect, log_diagonal : float
-        Cases that count as one, and the log likelihood of exact calibration, if not 1.
+    `effect`, `log_diagonal`: cases that count as one, and the log likelihood of exact calibration,
+    if not 1.
     """
 
-    law: Shared
-    bounds: int
-    columns: Floats
-    trials: Floats
-    hits: Floats
+    law: Shared  # of each row, given the steps
+    bounds: int  # 2 for curves with a floor and a ceiling, else 0
+    columns: Floats  # (1 + k, rows): offset and basis
+    trials: Floats  # (rows,)
+    hits: Floats  # (rows,)
     problem: Problem
-    known: int
-    correction: Correction
-    constant: float
+    known: int  # rows of the first kind
+    correction: Correction  # whose nodes are the rows of the second kind
+    constant: float  # what merging the rows of a table would change on the diagonal
     effect: float = 1.0
     log_diagonal: float = 0.0
 
@@ -97,12 +81,8 @@ class TimesRows:
     def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
         """Of n curves.
 
-        Parameters
-        ----------
-        coefficients : ndarray of shape (n, 1 + k)
-            The weight of the offset, and the coefficients.
-        others : ndarray of shape (n, bounds)
-            Floor and ceiling.
+        `coefficients` (n, 1 + k): the weight of the offset, and the coefficients; `others` (n,
+        bounds): floor and ceiling.
         """
         value = np.empty(len(coefficients))
         for part in blocks(len(value), self.size):
@@ -144,10 +124,7 @@ class TimesRows:
     def tempered(self, effect: float, log_diagonal: float) -> TimesRows:
         """The same with every case counted as one over the effect.
 
-        Parameters
-        ----------
-        log_diagonal : float
-            Log likelihood of exact calibration, which stays as it is.
+        `log_diagonal`: log likelihood of exact calibration, which stays as it is.
         """
         return replace(self, effect=self.effect * effect, log_diagonal=log_diagonal)
 
@@ -181,8 +158,8 @@ def _bounded(
 ) -> tuple[Floats, Floats, Floats]:
     """Log-odds of guess + (1 - guess - lapse) h, with first and second derivatives.
 
-    By the coefficients of h, then by guess and lapse; of shape (k + 2, rows) and
-    (k + 2, k + 2, rows).
+    By the coefficients of h, then by guess and lapse; of shape (k + 2, rows) and (k + 2, k + 2,
+    rows).
     """
     k, h, rest = len(columns), expit(log_odds), expit(-log_odds)
     rise, height = h * rest, 1 - guess - lapse
@@ -201,10 +178,7 @@ def _bounded(
 def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
     """Nodes for the cases of a problem of times to an event.
 
-    Parameters
-    ----------
-    exact : bool
-        Whether to take every row instead.
+    `exact`: whether to take every row instead.
     """
     entries = entries_of(problem)
     columns, (hits, trials), constant = _known(problem, entries, exact)
@@ -338,22 +312,12 @@ COARSE_ENTRIES, COARSE_NODES = 48, 4
 
 @dataclass(frozen=True)
 class RowsGivenSteps(LikelihoodRows):
-    """Cases whose outcome is known, as of known outcomes, and those that are known in part.
+    """Cases whose outcome is known, as of known outcomes, and those that are known in part."""
 
-    Attributes
-    ----------
-    late : ndarray of shape (1 + k, entries)
-        Offset and basis at the entries that are known in part.
-    weight : ndarray of shape (entries,)
-        Of these entries.
-    share, other : ndarray of shape (entries,)
-        Q and V at them.
-    """
-
-    late: Floats
-    weight: Floats
-    share: Floats
-    other: Floats
+    late: Floats  # (1 + k, entries): offset and basis at the entries that are known in part
+    weight: Floats  # (entries,): of these entries
+    share: Floats  # (entries,): Q and V at them
+    other: Floats  # (entries,)
 
     def log_likelihood(self, coefficients: Floats) -> Floats:
         """As `LikelihoodRows.log_likelihood`."""
@@ -378,10 +342,7 @@ class RowsGivenSteps(LikelihoodRows):
 def partial_of_group(problem: Problem, *, coarse: bool = False) -> Partial:
     """The entries of a group that are known in part, or nodes in their place.
 
-    Parameters
-    ----------
-    coarse : bool
-        Whether to take few nodes: draws that are made with them are weighted by more.
+    `coarse`: whether to take few nodes: draws that are made with them are weighted by more.
     """
     partial = entries_of(problem).partial
     few, count = (COARSE_ENTRIES, COARSE_NODES) if coarse else (FEW_ENTRIES, NODES_OF_BIN)
@@ -393,10 +354,7 @@ def partial_of_group(problem: Problem, *, coarse: bool = False) -> Partial:
 def rows_given_steps(problem: Problem, partial: Partial, steps: Steps) -> RowsGivenSteps:
     """Rows of a group, given the steps of Q.
 
-    Parameters
-    ----------
-    partial : Partial
-        As `partial_of_group` has them.
+    `partial`: as `partial_of_group` has them.
     """
     entries = entries_of(problem)
     x, known = np.asarray(logit(problem.table.score)), entries.events + entries.free

@@ -17,12 +17,7 @@ __all__ = ["Shared", "late_of", "log_without", "tilted", "untilted"]
 def log_without(g: Floats, share: Floats, other: Floats) -> Floats:
     """Log probability of no event by a time, of no kind: 1 - g Q - (1 - g) V.
 
-    Parameters
-    ----------
-    g : ndarray of shape (n, entries)
-        Curves.
-    share, other : ndarray of shape (entries,)
-        Q and V.
+    `g` (n, entries): curves; `share`, `other` (entries,): Q and V.
     """
     return np.asarray(np.log(1 - other - g * (share - other)))
 
@@ -30,12 +25,7 @@ def log_without(g: Floats, share: Floats, other: Floats) -> Floats:
 def late_of(g: Floats, share: Floats, other: Floats) -> tuple[Floats, Floats]:
     """How fast `log_without` falls by the log-odds of the curve, and the derivative of that.
 
-    Parameters
-    ----------
-    g : ndarray of shape (..., entries)
-        Curves.
-    share, other : ndarray that can be broadcast to it
-        Q and V.
+    `g` (..., entries): curves; `share`, `other`: Q and V.
     """
     late = g * (1 - g) * (share - other) / (1 - other - g * (share - other))
     return late, late * (1 - 2 * g + late)
@@ -58,10 +48,7 @@ def untilted(t: Floats, g: Floats) -> Floats:
 class Shared:
     """Events, and cases without one by a time by which it would have come with probability g R.
 
-    Parameters
-    ----------
-    ratio : ndarray of shape (rows,)
-        R: 1 where a case was followed to the horizon.
+    `ratio` (rows,): R: 1 where a case was followed to the horizon.
     """
 
     def __init__(self, ratio: Floats) -> None:
@@ -72,9 +59,7 @@ class Shared:
     ) -> tuple[Floats, Floats, Floats]:
         """Log density of each row of one curve, and its first two derivatives by the log-odds.
 
-        Parameters
-        ----------
-        log_odds, trials, hits : ndarray of shape (rows,)
+        `log_odds`, `trials`, `hits` (rows,).
         """
         g, rest = expit(log_odds), expit(-log_odds)
         without, others = rest + g * (1 - self.ratio), trials - hits

@@ -37,16 +37,12 @@ BUMPS, BUMP_SD, SD_OF_BUMPS = np.arange(-2.25, 2.5, 0.75), 0.75, 0.5
 class Share:
     """Q of one kind of event at entries, and its derivatives by a and c.
 
-    Attributes
-    ----------
-    value : ndarray of shape (entries,)
-    z : ndarray of shape (entries,)
-    steps, by_score : ndarray of shape (entries, classes)
-        The steps of Q, and the derivatives of Q by their scores a + c z.
+    `steps`, `by_score` (entries, classes): the steps of Q, and the derivatives of Q by their scores
+    a + c z.
     """
 
-    value: Floats
-    z: Floats
+    value: Floats  # (entries,)
+    z: Floats  # (entries,)
     steps: Floats
     by_score: Floats
 
@@ -78,12 +74,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Shares:
-    """Q at entries, and V with competing events: see `TimeToEvent`.
-
-    Attributes
-    ----------
-    each : tuple of Share
-    """
+    """Q at entries, and V with competing events: see `TimeToEvent`."""
 
     each: tuple[Share, ...]
 
@@ -119,23 +110,13 @@ class Shares:
 
 
 class EventSums(NamedTuple):
-    """What the likelihood of the steps needs of one kind of event, and the prior of its a and c.
+    """What the likelihood of the steps needs of one kind of event, and the prior of its a and c."""
 
-    Attributes
-    ----------
-    sums : ndarray of shape (2 classes,)
-        Cases by class, and the sums of their z.
-    z, total : ndarray of shape (nodes,)
-        Nodes of a Gauss rule of the z of all these cases.
-    centre, precision : ndarray of shape (2 classes,)
-        Of the normal prior.
-    """
-
-    sums: Floats
-    z: Floats
-    total: Floats
-    centre: Floats
-    precision: Floats
+    sums: Floats  # (2 classes,): cases by class, and the sums of their z
+    z: Floats  # (nodes,): nodes of a Gauss rule of the z of all these cases
+    total: Floats  # (nodes,)
+    centre: Floats  # (2 classes,): of the normal prior
+    precision: Floats  # (2 classes,)
 
     def log_density(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Of prior and events, with its gradient and its negative Hessian."""
@@ -158,20 +139,11 @@ class EventSums(NamedTuple):
 
 
 class Steps:
-    """The likelihood of the steps: a and c, given the curve, and values to expand it at.
+    """The likelihood of the steps: a and c, given the curve, and values `at` which it is expanded.
 
     Of events it is that of the interval in which they came, whatever the curve. Of cases that are
-    known in part it depends on both.
-
-    Attributes
-    ----------
-    at : ndarray of shape (coordinates,)
-        The a and c of the events, then those of competing ones.
-    slope, information : ndarray of shape (coordinates,) and (coordinates, coordinates)
-        Of prior and events, there: the gradient of the log density and its negative Hessian.
-    constant : float
-        Log density of the intervals of the events, and of a and c but for the constant of the
-        normal law, there.
+    known in part it depends on both. `at` has the a and c of the events, then those of competing
+    ones; `constant`, `slope` and `information` are of prior and events there.
     """
 
     def __init__(
@@ -242,13 +214,8 @@ def _fitted(problem: Problem) -> Timing:
 def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> Timing:
     """The steps at their likeliest values with those of a smooth curve of all cases.
 
-    Parameters
-    ----------
-    score : ndarray of shape (rows,)
-    entries : Entries
-        Of these rows.
-    partial : Partial
-        Those of the entries that are known in part, or nodes in their place.
+    `score` (rows,); `entries`: of these rows; `partial`: those of the entries that are known in
+    part, or nodes in their place.
     """
     z = law.standardised(np.asarray(logit(score)))
     steps = Steps(law, [_event_sums(each, z, law) for each in entries.in_interval])
@@ -278,10 +245,7 @@ def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
 class _Reference:
     """A smooth curve, linear in log s, log(1 - s) and bumps, under a wide prior.
 
-    Attributes
-    ----------
-    diagonal : ndarray of shape (k,)
-        The prior mean: exact calibration.
+    `diagonal` (k,): the prior mean: exact calibration.
     """
 
     def __init__(self, law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> None:

@@ -26,17 +26,10 @@ __all__ = [
 
 
 class ToldByCase(NamedTuple):
-    """Of one case of each entry of the follow-up.
+    """What one case of each entry of the follow-up tells of the log-odds of the curve.
 
-    Attributes
-    ----------
-    slope : ndarray of shape (entries,)
-        First derivative of the log density by the log-odds of the curve: of a known outcome
-        observed less expected.
-    curvature : ndarray of shape (entries,)
-        Negative second derivative; below zero of some cases that left early.
-    spread : ndarray of shape (entries,)
-        Expected square of the slope of cases that could be followed as long.
+    `slope`: of a known outcome observed less expected; `curvature`, negative second derivative, is
+    below zero of some that left early; `spread`: expected square of the slope.
     """
 
     slope: Floats
@@ -47,14 +40,9 @@ class ToldByCase(NamedTuple):
 def told_by_cases(problem: Problem, g: Floats, steps: Steps | None = None) -> ToldByCase:
     """What one case of each entry tells.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of times to an event.
-    g : ndarray of shape (entries,)
-        A curve, at the score of each entry of the follow-up.
-    steps : Steps, optional
-        Of several groups those that they have in common; by default those of this problem.
+    `problem`: of times to an event; `g` (entries,): a curve, at the score of each entry of the
+    follow-up; `steps`: of several groups those that they have in common; by default those of this
+    problem.
     """
     followed = problem.data.follow_up
     assert followed is not None
@@ -65,12 +53,7 @@ def told_by_cases(problem: Problem, g: Floats, steps: Steps | None = None) -> To
 def told_of(followed: FollowUp, score: Floats, g: Floats, steps: Steps) -> ToldByCase:
     """What one case of each entry of a follow-up tells.
 
-    Parameters
-    ----------
-    followed : FollowUp
-    score, g : ndarray of shape (entries,)
-        The score of each entry, inside 0 and 1, and a curve there.
-    steps : Steps
+    `score`, `g` (entries,): the score of each entry, inside 0 and 1, and a curve there.
     """
     event, left = followed.event, followed.left_early
     until_left = _by_then(score, np.where(left, followed.exit, 0), steps)
@@ -97,13 +80,8 @@ def expected_outcomes(problem: Problem, g: Floats) -> Floats:
 
     It is 0 or 1 of a case whose outcome is known, and g (1 - Q) / (1 - g Q - (1 - g) V) of one that
     left before.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of times to an event.
-    g : ndarray of shape (entries,)
-        A curve, at the score of each entry of the follow-up.
+    `problem`: of times to an event; `g` (entries,): a curve, at the score of each entry of the
+    follow-up.
     """
     followed = problem.data.follow_up
     assert followed is not None
@@ -120,20 +98,7 @@ def log_density_by_entry(
     some: slice = slice(None),
     steps: Steps | None = None,
 ) -> Floats:
-    """Log density of one case of each entry of the follow-up, of shape (draws, entries).
-
-    The steps of Q are at their likeliest values. That an event came in its interval has the same
-    density under every curve, and is left out.
-
-    Parameters
-    ----------
-    log_odds : ndarray of shape (draws, rows)
-        Of curves, at the scores of the table.
-    some : slice
-        Of which entries; by default of all.
-    steps : Steps, optional
-        As in `told_by_cases`.
-    """
+    """Log density (draws, entries) of one case of each entry, or some; see `cases_of_times`."""
     followed = problem.data.follow_up
     assert followed is not None
     score, steps = problem.table.score[followed.row], steps or steps_of(problem)
@@ -163,22 +128,10 @@ def _by_then(score: Floats, step: NDArray[np.intp], steps: Steps) -> tuple[Float
 def cases_of_times(
     problem: Problem, u: Floats, steps: Steps | None = None
 ) -> tuple[Floats, Floats]:
-    """Log density of one case of each kind, and how many cases there are of it.
+    """Log density of one case of each kind (draws, kinds), and how many cases there are of it.
 
-    The steps of Q are at their likeliest values. That an event came in its interval has the same
-    density under every curve, and is left out.
-
-    Parameters
-    ----------
-    u : ndarray of shape (draws, d)
-        Working coordinates.
-    steps : Steps, optional
-        Of several groups those that they have in common; by default those of this problem.
-
-    Returns
-    -------
-    density : ndarray of shape (draws, kinds)
-    count : ndarray of shape (kinds,)
+    At the likeliest steps of Q, which several groups may have in common. That an event came in its
+    interval has the same density under every curve, and is left out.
     """
     entries, table = entries_of(problem), problem.table
     log_odds = problem.curves_at(problem.data.score).log_odds(u)

@@ -115,12 +115,6 @@ def test_rising_outcomes_take_a_bin_for_every_case() -> None:
     )
 
 
-def test_falling_outcomes_take_one_bin() -> None:
-    scores = np.linspace(0, 1, 50)
-    assert sweep_bins(scores < 0.4, scores) == 1
-    assert sweep_ece(scores < 0.4, scores) == pytest.approx(0.1)
-
-
 @pytest.mark.parametrize("binning", ["rank", "width"])
 def test_a_fall_that_only_many_bins_show_is_found_soon(binning: str) -> None:
     """One pair out of order among 50,000: a bin for every two or three cases parts it."""
@@ -135,12 +129,3 @@ def test_a_fall_that_only_many_bins_show_is_found_soon(binning: str) -> None:
 def test_the_sweep_ends_at_a_hundred_thousand_bins() -> None:
     scores = (np.arange(120_000) + 0.5) / 120_000
     assert sweep_bins(scores > 0.3, scores) == 100_000
-
-
-@pytest.mark.parametrize(("outcome", "score"), [(0, 0.0), (1, 1.0), (1, 0.3)])
-def test_one_case_takes_one_bin(outcome: int, score: float) -> None:
-    assert sweep_bins([outcome], [score]) == 1
-    assert sweep_ece([outcome], [score]) == pytest.approx(abs(outcome - score))
-
-
-# Batches, weights, order

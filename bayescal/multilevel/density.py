@@ -26,7 +26,8 @@ from bayescal.core.optimise import Mode, by_differences, maximise
 from bayescal.core.progress import Advance, silent
 from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.followed import densities_of
-from bayescal.multilevel.nested.algebra import (
+from bayescal.multilevel.layout import (
+    Layout,
     covariance_factor,
     inverses,
     products,
@@ -34,10 +35,10 @@ from bayescal.multilevel.nested.algebra import (
     solve_lower,
     solve_upper,
     squared,
+    sums_of,
     times,
 )
-from bayescal.multilevel.nested.layout import Layout, sums_of
-from bayescal.multilevel.nested.likelihood import (
+from bayescal.multilevel.likelihood import (
     MOST_OFF,
     SITE_NODES,
     SiteLikelihood,
@@ -45,9 +46,7 @@ from bayescal.multilevel.nested.likelihood import (
     of_tables,
 )
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import log_weights_of_shares, shares_of, unlike_scales
-
-__all__ = ["EffectsDensity", "Expansion", "Given", "blocks_of_points"]
+from bayescal.multilevel.term import log_weights_of_shares, shares_of, unlike_scales
 
 # Numbers that a block of scales may need at a time.
 EFFECTS_ROOM = 1 << 22

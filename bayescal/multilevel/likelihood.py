@@ -14,30 +14,20 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.inference.clusters import Adjustment
-from bayescal.inference.density import CurveDensity, Nodes
+from bayescal.inference.density import Adjustment, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.rows import LikelihoodRows
 from bayescal.model.likelihood.times.rows import RowsGivenSteps
 from bayescal.model.likelihood.times.shared import late_of
 from bayescal.model.problem import Problem
-from bayescal.multilevel.summary import Summary
-
-__all__ = [
-    "MOST_OFF",
-    "SITE_NODES",
-    "FollowedLikelihood",
-    "SiteLikelihood",
-    "SummaryLikelihood",
-    "TableLikelihood",
-    "of_tables",
-]
+from bayescal.multilevel.known import Summary
 
 # Nodes in place of merged rows: the log evidence of 500 sites of 200 patients was 2 too large by
 # those, and the fit took 3.9 times as long.
 # The error is that four standard deviations off; where most of the posterior is, it is a hundredth
 # of that.
-SITE_NODES = Nodes(10, 5e-3)
+SITE_NODES = Nodes(10, error=5e-3)
 # Means of a curve nearer to 0 or 1 are of no posterior probability, and have no logarithm.
 LEAST_CURVE_MEAN = 1e-15
 MOST_UNSEEN = 0.9
@@ -175,7 +165,7 @@ class TableLikelihood(SiteLikelihood):
         numbers: Sequence[int],
         densities: Sequence[CurveDensity],
     ) -> None:
-        rows = [each.rows for each in densities]
+        rows = [each.rows for each in densities if isinstance(each.rows, LikelihoodRows)]
         size, most, k = len(rows), max(each.size for each in rows), rows[0].events.size
         self._basis, self._trials = np.zeros((size, 1 + k, most)), np.zeros((size, most))
         for number, each in enumerate(rows):

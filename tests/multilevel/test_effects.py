@@ -14,12 +14,11 @@ import bayescal as bc
 from bayescal.core.sampling import even_points
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.priors import Heterogeneity, Normal, Prior
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.draws import effects_of_prior
-from bayescal.multilevel.nested.density import EffectsDensity
-from bayescal.multilevel.nested.levels import draw_effects_at
-from bayescal.multilevel.nested.sample import draw_effects
 from bayescal.multilevel.nuts import sample_terms_nuts
 from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
+from bayescal.multilevel.sample import draw_effects, draw_effects_at
 from bayescal.multilevel.term import Term
 
 SCALES = Heterogeneity()

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logsumexp
 
 import bayescal as bc
-from bayescal.multilevel.nested.density import EffectsDensity
+from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms
 from integrated import grid_of, log_integral, on_grid, standard_of
 

@@ -11,8 +11,8 @@ import bayescal as bc
 from bayescal.inference.density import CurveDensity
 from bayescal.model.likelihood.rows import every_row
 from bayescal.multilevel import followed
-from bayescal.multilevel.nested.algebra import covariance_factor, products
-from bayescal.multilevel.nested.density import EffectsDensity
+from bayescal.multilevel.density import EffectsDensity
+from bayescal.multilevel.layout import covariance_factor, products
 from bayescal.multilevel.problem import prepare_terms
 
 

@@ -1,1 +1,0 @@
-"""Levels of several terms at once: all effects integrated out together."""
