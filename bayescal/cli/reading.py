@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bayescal.cli.terminal import as_command, working
 from bayescal.core.errors import InputError
 from bayescal.core.text import count, shortened
-from bayescal.data.columns import OF_TABLE, ROLES
+from bayescal.data.columns import OF_TABLE, ROLES, Columns, Door, Request
 
 if TYPE_CHECKING:
-    from bayescal.data.columns import Request
     from bayescal.data.reading import Cases
-    from bayescal.data.table import CalibrationData
 
-__all__ = ["about_weights", "introduction", "read_from", "request_of"]
+__all__ = ["COMMAND_LINE", "introduction", "read_from", "request_of"]
 
 # Options that may be given several times.
 REPEATED = ("subgroup", "ignore_column")
@@ -29,14 +28,11 @@ OF_WORDS = {"outcome": "outcome", "prob": "score"}
 
 def _typed(name: str, value: Any = None) -> str:
     """An option as it is typed, perhaps with its value."""
-    from bayescal.cli.terminal import as_command
-
     option = f"--{TYPED.get(name, name).replace('_', '-')}"
     return option if value is None or value is True else f"{option} {as_command([str(value)])}"
 
 
-# A `Door` of the reader.
-COMMAND_LINE = (_typed, "bayescal compare", "an empty cell")
+COMMAND_LINE = Door(_typed, "bayescal compare", "an empty cell")
 
 
 def request_of(
@@ -50,8 +46,6 @@ def request_of(
 
     The file is not opened yet.
     """
-    from bayescal.data.columns import Columns, Door, Request
-
     told: dict[str, Any] = dict.fromkeys([*ROLES, *OF_TABLE, *OPTIONS]) | dict(typed or {})
     for name, given in told.items():
         if isinstance(given, (list, tuple)) and name not in REPEATED:
@@ -76,7 +70,7 @@ def request_of(
         ignore=tuple(told["ignore_column"] or ()),
         independent=bool(told["independent"]) or "independent" not in takes,
         asks=tuple(name for name in ROLES if name in takes),
-        door=Door(*COMMAND_LINE),
+        door=COMMAND_LINE,
         **{"cause" if told["time"] is not None else "pos_label": told["positive"]},
         **{name: told[name] for name in as_typed},
     )
@@ -132,7 +126,6 @@ def _columns_of(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ..
 
 def read_from(request: Request) -> Cases:
     """The cases of a file."""
-    from bayescal.cli.terminal import working
     from bayescal.data.reading import read_cases
 
     with working(f"Reading {request.path}"):
@@ -157,7 +150,11 @@ def introduction(cases: Cases) -> Iterator[str]:
         )
     m = len(data.imputations)
     if columns.sample_weight is not None:
-        yield about_weights(data, len(cases.at) // max(1, m))
+        of = f"counts, {count(data.n, 'case')} in all"
+        if data.weight_type == "sampling":
+            of = f"sampling weights of {count(len(cases.at) // max(1, m), 'case')}, worth "
+            of += f"{data.sampling_size:,.1f} (Kish's effective size)"
+        yield f"The weights are {of}."
     if m:
         of = shortened(str(columns.imputation))
         yield f"{m} imputations of {count(round(data.n), 'case')} (column {of})."
@@ -166,13 +163,3 @@ def introduction(cases: Cases) -> Iterator[str]:
             f"{count(cases.original, 'row')} of imputation 0 left out: values are missing there, "
             "as in the data before imputation."
         )
-
-
-def about_weights(data: CalibrationData, rows: int) -> str:
-    """How the weights of a table are read, which had so many rows, in a sentence."""
-    if data.weight_type != "sampling":
-        return f"The weights are counts, {count(data.n, 'case')} in all."
-    return (
-        f"The weights are sampling weights of {count(rows, 'case')}, worth "
-        f"{data.sampling_size:,.1f} (Kish's effective size)."
-    )

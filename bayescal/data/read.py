@@ -58,6 +58,11 @@ class Cases:
     shape: tuple[int, ...] = ()
 
     @property
+    def one(self) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
+        """Outcomes, scores and weights of one data set, each a vector."""
+        return self.outcomes[0], self.scores, self.weights
+
+    @property
     def weight(self) -> Floats:
         """Weight of each case, ones included."""
         return np.ones(self.scores.size) if self.weights is None else self.weights
@@ -151,44 +156,33 @@ def read_cases(
     *,
     needs: Needs = "rows",
     single: bool = False,
+    replicates: bool = True,
+    pos_label: Any = None,
 ) -> Cases:
-    """Outcomes, which may have leading dimensions, with their scores and weights.
+    """Outcomes with their scores and weights; with `replicates` they may have leading dimensions.
 
     A table gives two weighted cases a row, its events and the others, or, if it needs so, each case
-    by itself. With `single`, scores of arrays that are 32-bit floats stay so, without a copy.
+    by itself. With `single`, scores of replicates that are 32-bit floats stay so, without a copy.
     """
     if isinstance(y_true, CalibrationData):
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
         return Cases(outcomes[None], scores, weights)
-    check_given(y_prob)
-    y_true, y_prob, sample_weight = aligned(
-        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
-    )
-    scores = check_scores(y_prob) if single else as_scores(y_prob)
-    batch = as_outcome_batch(y_true, scores.size, shares=needs in ("rows", "scores"))
-    weights = as_weights(sample_weight, scores.size)
+    shares = needs in ("rows", "scores")
+    if replicates:
+        check_given(y_prob)
+        y_true, y_prob, sample_weight = aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
+        )
+        scores = check_scores(y_prob) if single else as_scores(y_prob)
+        batch = as_outcome_batch(y_true, scores.size, shares=shares)
+        weights = as_weights(sample_weight, scores.size)
+    else:
+        checked = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
+        batch, scores = (values.astype(np.float64, copy=False) for values in checked[:2])
+        batch, weights = as_outcomes(batch, shares=shares), checked.weight
     if batch.ndim == 1 and are_shares(batch):
         batch, scores, weights = of_shares(batch, scores, weights)
     return Cases(batch.reshape(-1, scores.size), scores, weights, batch.shape[:-1])
-
-
-def paired(
-    y_true: Outcomes,
-    y_prob: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    *,
-    pos_label: Any = None,
-    needs: Needs = "rows",
-) -> tuple[Floats, Floats, Floats | None]:
-    """Outcomes, scores and weights of one data set, each a vector."""
-    if isinstance(y_true, CalibrationData):
-        return _from_table(y_true, y_prob, sample_weight, needs)
-    cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
-    outcomes, scores = (values.astype(np.float64, copy=False) for values in cases[:2])
-    outcomes = as_outcomes(outcomes, shares=needs in ("rows", "scores"))
-    if are_shares(outcomes):
-        return of_shares(outcomes, scores, cases.weight)
-    return outcomes, scores, cases.weight
 
 
 def _from_table(

@@ -320,7 +320,7 @@ class _Part:
             text = text.str.replace(SAID, "%", case=False, regex=True)
         commas = self.source.separator in DECIMAL_COMMAS
         if commas and not of_scores:
-            self._refuse_thousands(column, text)
+            self._refuse_thousands(column, ",")
         plain = text.str.replace(",", ".", regex=False) if commas else text
         percent = of_scores and self.request.as_written is PERCENT
         signed = plain.str.endswith("%").fillna(False).to_numpy(dtype=bool)
@@ -350,79 +350,65 @@ class _Part:
         codes = [each for each in texts.unique().tolist() if as_code(each) is not None]
         if codes and len(codes) == texts.nunique():
             raise self._coded(column, codes)
-        at, is_percent = int(wrong.argmax()), texts.iloc[0].endswith("%")
-        percent = f"are read with {option('scale', 'percent')}."
-        if texts.str.fullmatch(DECIMAL_COMMA).all():
-            clause, cure = "is a percentage", f"Percentages {percent}"
-            if not is_percent:
-                clause = "has a decimal comma, which is read only where semicolons or tabs separate"
-                clause += " the fields"
-                cure = "Save the table so, or write decimals with a point."
-            raise self._fault(column, at, clause, cure)
-        cure = NO_NUMBER
-        if is_percent:
+        has_commas = texts.str.fullmatch(DECIMAL_COMMA).all()
+        clause, cure = "is not a number", NO_NUMBER
+        if texts.iloc[0].endswith("%"):
+            clause = "is a percentage" if has_commas else clause
             is_score = column.name in (self.columns.prob, *self.request.others)
-            cure = f"Percentages, with or without the sign, {percent}" if is_score else NO_SIGN
+            percent = f"with or without the sign, are read with {option('scale', 'percent')}"
+            cure = f"Percentages, {percent}." if is_score else NO_SIGN
+        elif has_commas:
+            clause = "has a decimal comma, which is read only where semicolons or tabs separate the"
+            clause, cure = f"{clause} fields", "Save the table so, or write decimals with a point."
         elif self.source.is_said:
             drop = option("drop_missing", True)
             cure = f"Write null where there is none, and leave such lines out with {drop}."
-        given = shortened(repr(str(column.iloc[at])))
-        raise InputError(
-            f"column {column.name!r}: {given} is not a number on {self._located(at)}. {cure}"
-        )
+        raise self._fault(column, wrong, clause, cure)
 
     def _fault(
-        self, column: pd.Series, at: int, clause: str, cure: str, where: str = ""
+        self, column: pd.Series, wrong: NDArray[np.bool_], clause: str, cure: str
     ) -> InputError:
-        """What to say of a value that is read in no way, or in two."""
+        """What to say of values that are read in no way, or in two, by the first."""
+        at = int(wrong.argmax())
         given = shortened(repr(str(column.iloc[at]).strip()))
-        where = where or self._located(at)
+        where = self.source.located(self.start + int(column.index[at]))
         return InputError(f"column {column.name!r}: {given} on {where} {clause}. {cure}")
 
-    def _refuse_thousands(self, column: pd.Series, texts: pd.Series) -> None:
-        """Refuse 1,000 between semicolons, which is one or a thousand, unless others show which."""
-        comma = texts.str.contains(",", regex=False).fillna(False)
-        if comma.any() and texts[comma].str.fullmatch(THOUSANDS).all():
-            at = int(column.astype("string").str.contains(",", regex=False).fillna(False).argmax())
-            cure = "Write numbers without marks of thousands."
-            raise self._fault(column, at, "can be a thousand or a decimal comma", cure)
+    def _refuse_thousands(self, column: pd.Series, mark: str) -> None:
+        """Refuse 1,000 or 1.000 between semicolons, one or a thousand, unless others show which."""
+        texts = column.astype("string").str.strip()
+        marked = texts.str.contains(mark, regex=False).fillna(False).to_numpy(dtype=bool)
+        if marked.any() and texts[marked].str.replace(".", ",").str.fullmatch(THOUSANDS).all():
+            cure = "Write all decimals alike, and numbers without marks of thousands."
+            clause = "can be a thousand or a number with decimals"
+            raise self._fault(column, marked, clause, cure)
 
     def _refuse_points(self, column: pd.Series) -> None:
         """Refuse 1.000 beside columns with decimal commas, unless others show that it is one."""
         if self.source.separator not in DECIMAL_COMMAS or column.dtype.kind != "f":
             return
         others = [self.frame[name] for name in self.columns.needed if name != column.name]
-        if not any(
+        if any(
             other.dtype.kind not in "biufmM"
             and other.name not in self.columns.labelled
             and other.iloc[:100].astype("string").str.fullmatch(DECIMAL_COMMA).any()
             for other in others
         ):
-            return
-        written = self.source.load(verbatim=True)[column.name]
-        points = written.str.contains(".", regex=False)
-        if points.any() and written[points].str.replace(".", ",").str.fullmatch(THOUSANDS).all():
-            at = int(points.argmax())
-            clause = (
-                "has a point, and other columns have decimal commas, so that it can be a thousand"
-            )
-            cure = "Write all decimals alike, and numbers without marks of thousands."
-            raise self._fault(written, at, clause, cure, self.source.located(at))
+            self._refuse_thousands(self.source.load(verbatim=True)[column.name], ".")
 
     def _refuse_mixed(self, column: pd.Series, signed: NDArray[np.bool_], numbers: Floats) -> None:
         """Refuse percentages with the sign beside numbers that look like probabilities."""
         unsigned = ~signed & ~np.isnan(numbers)
         if not numbers[unsigned].any() or (numbers[unsigned] > 1).any():
             return
-        at, other = int(np.argmax(unsigned & (numbers > 0))), int(signed.argmax())
-        raise InputError(
-            f"column {column.name!r}: {shortened(str(column.iloc[at]))} on {self._located(at)} has "
-            f"no percent sign, and {shortened(str(column.iloc[other]))} on "
-            f"{self.source.where(self.start + other)} has one. All "
-            f"{count(int(unsigned.sum()), 'number')} without the sign are at most 1, so that they "
-            f"look like probabilities, which {self.request.door.option('scale', 'percent')} would "
-            "read as less than one percent. Write all scores as percentages."
+        clause = (
+            f"has no percent sign, and {shortened(str(column.iloc[int(signed.argmax())]))} has one."
+            f" All {count(int(unsigned.sum()), 'number')} without the sign are at most 1, so that "
+            "they look like probabilities, which "
+            f"{self.request.door.option('scale', 'percent')} would read as less than one percent"
         )
+        cure = "Write all scores as percentages."
+        raise self._fault(column, unsigned & (numbers > 0), clause, cure)
 
     # Missing values
 
@@ -566,9 +552,9 @@ class _Part:
         each = [pd.to_datetime(texts, format=form, errors="coerce") for form in DATE_FORMS]
         best = min(each, key=lambda dates: int(dates.isna().sum()))
         if best.isna().any():
-            at = int((column == distinct[best.isna()].iloc[0]).to_numpy(dtype=bool).argmax())
+            wrong = (column == distinct[best.isna()].iloc[0]).to_numpy(dtype=bool)
             clause = f"is no date that {self.request.door.option('every')} can read"
-            raise self._fault(column, at, clause, "Write all dates as 2024-03-31.")
+            raise self._fault(column, wrong, clause, "Write all dates as 2024-03-31.")
         return best
 
 

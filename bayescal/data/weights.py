@@ -79,12 +79,17 @@ def as_weight_type(weight_type: Any, weights: Floats | None) -> WeightType | Non
     return chosen
 
 
-def both_types(rows: int, total: float, squares: float) -> str | None:
+def sizes_of(weights: Floats) -> tuple[float, float, float]:
+    """How many weights are not 0, their sum, and that of their squares."""
+    return float(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
+
+
+def both_types(rows: float, total: float, squares: float) -> str | None:
     """Both types of whole-number weights, so many of them not 0, unless they hardly differ."""
     if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
         return None
     return (
-        f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows} cases of "
+        f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows:.0f} cases of "
         f"effective size {kish(total, squares):.4g})"
     )
 
@@ -98,12 +103,9 @@ def warn_of_ambiguity(
     counts would make intervals half as wide as sampling weights, and when the table was not
     collapsed.
     """
-    total, squares = float(weights.sum()), float(weights @ weights)
-    types = both_types(int(np.count_nonzero(weights)), total, squares)
-    if types is None or not are_counts(weights):
-        return
-    if not _look_collapsed(weights, scores, outcomes, groups):
-        warn_of_types(types, total, squares)
+    types = both_types(*sizes_of(weights)) if are_counts(weights) else None
+    if types is not None and not look_collapsed(weights, scores, outcomes, groups):
+        warn_of_types(types, *sizes_of(weights)[1:])
 
 
 def warn_of_types(types: str, total: float, squares: float) -> None:
@@ -117,9 +119,23 @@ def warn_of_types(types: str, total: float, squares: float) -> None:
     )
 
 
-def is_collapsed(weight: Floats, has_both: NDArray[np.bool_]) -> bool:
-    """Whether enough of the weight stands at scores with a row for each outcome."""
-    return bool(weight @ has_both >= COLLAPSED_SHARE * weight.sum())
+def look_collapsed(
+    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None
+) -> bool:
+    """Whether equal rows were put together, so that the weights must be their numbers.
+
+    Then no two rows have the same score and outcome, and at least half of the cases stand at scores
+    with a row for each outcome.
+    """
+    group = np.zeros(weights.size) if groups is None else np.unique(groups, return_inverse=True)[1]
+    order = np.lexsort((outcomes, scores, group))
+    order = order[weights[order] > 0]
+    weight, outcome = weights[order], outcomes[order]
+    same_score = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
+    if (same_score & (np.diff(outcome) == 0)).any():
+        return False
+    both = np.append(same_score, False) | np.append(False, same_score)
+    return bool(weight @ both >= COLLAPSED_SHARE * weight.sum())
 
 
 def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
@@ -138,25 +154,6 @@ def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
     )
     between: Floats = (lower + (position - below) * (upper - lower))[..., 0]
     return between
-
-
-def _look_collapsed(
-    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None
-) -> bool:
-    """Whether equal rows were put together, so that the weights must be their numbers.
-
-    Then no two rows have the same score and outcome, and at least half of the cases stand at scores
-    with a row for each outcome.
-    """
-    group = np.zeros(weights.size) if groups is None else np.unique(groups, return_inverse=True)[1]
-    order = np.lexsort((outcomes, scores, group))
-    order = order[weights[order] > 0]
-    weight, outcome = weights[order], outcomes[order]
-    same_score = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
-    if (same_score & (np.diff(outcome) == 0)).any():
-        return False
-    both = np.append(same_score, False) | np.append(False, same_score)
-    return is_collapsed(weight, both)
 
 
 def _row_of(above: Floats, case: Floats) -> NDArray[np.intp]:

@@ -84,7 +84,7 @@ def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("y,p,w\n1,.3,10%\n0,.4,20\n")
     message = (
-        r"column 'w': '10%' is not a number on line 2 of [^.]*\.csv\..*without the sign, / 100\.$"
+        r"column 'w': '10%' on line 2 of [^.]*\.csv is not a number\..*without the sign, / 100\.$"
     )
     with pytest.raises(InputError, match=message):
         read_from(request_of(path, NAMES | {"sample_weight": ["w"]}))
@@ -130,7 +130,7 @@ MIXED = "y,p\n1,81%\n0,0.1434\n0,{}\n"
 def test_percentages_beside_probabilities_are_refused(tmp_path, last) -> None:
     path = tmp_path / "a.csv"
     path.write_text(MIXED.format(last))
-    message = r"column 'p': 0\.1434 on line 3 of .* has no percent sign, and 81% on line 2 has one"
+    message = r"column 'p': '0\.1434' on line 3 of .* has no percent sign, and 81% has one"
     with pytest.raises(InputError, match=message):
         read_from(request_of(path, NAMES | {"scale": "percent"}))
 

@@ -198,7 +198,7 @@ def test_cases_without_an_outcome_are_kept(tmp_path, columns, monkeypatch):
 def test_scores_that_are_no_numbers(tmp_path, columns):
     write(tmp_path / "a.parquet", columns)
     write(tmp_path / "b.parquet", columns | {"p": ["high"] * N})
-    refused(tmp_path, r"column 'p': 'high' is not a number on row 1 of .*b\.parquet")
+    refused(tmp_path, r"column 'p': 'high' on row 1 of .*b\.parquet is not a number")
 
 
 def test_a_missing_column_is_named_before_any_row_is_read(tmp_path, columns):

@@ -52,7 +52,12 @@ class Tab:
         self._told: dict[str, tuple[str, Any]] = {}
         self._first: tuple[Any] | None = None  # limit of the first answer, that is not forgotten
         self._file = DEMO, files("bayescal.cli").joinpath(DEMO).read_bytes()
-        self.answer: Answer | None = None
+
+    @property
+    def answer(self) -> Answer | None:
+        """The last one."""
+        answer: Answer | None = self._told.get("answer", ("", None))[1]
+        return answer
 
     def prepare(self) -> None:
         """Assess the demo, before anybody asks."""
@@ -64,8 +69,7 @@ class Tab:
         """Take a file in place of the former one, and say what its columns may be."""
         self.stop()
         with self._turn:
-            self._file, self._holds, self.answer = (name, content), False, None
-            self._first = None
+            self._file, self._holds, self._first = (name, content), False, None
             self._told.clear()
         return self.ask("look", {})
 
@@ -92,7 +96,7 @@ class Tab:
                 ) from None
             told = self._told[what][1]
             if what == "answer":
-                self.answer, self._first = told, self._first or (choices.get("limit"),)
+                self._first = self._first or (choices.get("limit"),)
             return told
 
     def stop(self) -> None:
@@ -105,7 +109,7 @@ class Tab:
         """Forget everything."""
         self._ended = True
         self._worker.end()
-        self._file, self.answer = ("", b""), None
+        self._file = "", b""
         self._told.clear()
 
     def _hold(self, choices: dict[str, Any]) -> None:

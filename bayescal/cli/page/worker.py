@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayescal.core.errors import InputError
+from bayescal.data.columns import Columns, Door, Request
 from bayescal.data.files import Upload
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayescal.core.page import Page
-    from bayescal.data.columns import Request
     from bayescal.data.reading import Cases
     from bayescal.report import Assessment
 
@@ -219,8 +219,6 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
 
 def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
     """What a person has said, as the reader takes it."""
-    from bayescal.data.columns import Columns, Door, Request
-
     chosen = choices.get("columns") or {}
     if not isinstance(chosen, dict):
         raise InputError("columns must be an object.")
@@ -249,12 +247,7 @@ def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
         drop_missing=bool(choices.get("drop_missing")),
         independent=bool(choices.get("independent")),
         ignore=ignored,
-        door=Door(
-            _choice,
-            "In Python, bayescal.compare_models",
-            "bayescal.fit_known, in Python,",
-            shows=True,
-        ),
+        door=PAGE,
         **text,
     )
 
@@ -269,6 +262,11 @@ def _choice(name: str, value: Any = None) -> str:
     role = {"ignore": "", "scale": value}.get(name, name)
     above = "" if value is None or name == "scale" else f" above {value!r}"
     return f"“{ROLE_WORDS.get(role, role)}”{above}"
+
+
+PAGE = Door(
+    _choice, "In Python, bayescal.compare_models", "bayescal.fit_known, in Python,", shows=True
+)
 
 
 def _lacking(frame: pd.DataFrame, request: Request) -> list[str]:
