@@ -505,7 +505,7 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 """Attributes that say which kind of data there is; only `data` and `model` may ask for them."""
 
 ASKING = """
-    cli.reading estimators.survival fitting._update
+    estimators.survival fitting._update
     fitting.pymc gain.advice gain.paired gain.updates
     inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
