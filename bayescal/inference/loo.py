@@ -17,8 +17,7 @@ from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
 from bayescal.data.rows import add_up
 from bayescal.inference.averaging import FamilySamples
-from bayescal.inference.density import Adjustment, CurveDensity
-from bayescal.inference.pieces import variance_factor
+from bayescal.inference.density import Adjustment, CurveDensity, variance_factor
 from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.curves import CURVES
 from bayescal.model.likelihood.binomial import BINOMIAL

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
 from bayescal.data.rows import Rows
-from bayescal.inference.nuts import Sampler, sample_model
+from bayescal.inference.curve import Sampler, sample_model
 from bayescal.model.problem import Problem
 from bayescal.model.pymc import Observations, joined_rows, model_of
 from bayescal.multilevel.changes import draw_terms
