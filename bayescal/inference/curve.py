@@ -6,10 +6,10 @@ The reference engine is the same curve as a PyMC model, sampled by NUTS.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,8 @@ from bayescal.posterior.stored import coordinates_of
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
+
+Drawn = TypeVar("Drawn")
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
@@ -146,61 +148,85 @@ def part_of_trace(problem: Problem, posterior: xr.Dataset, stats: xr.Dataset) ->
     return Part(problem, np.stack(u, axis=1), posterior.sizes["chain"], "nuts", told)
 
 
-def fit_curve(problem: Problem, draws: int, engine: str, sampler: Sampler) -> CalibrationPosterior:
-    """The posterior of one curve, by whichever engine serves."""
-    independent = problem.clusters is None
+def by_engine(
+    problem: Problem,
+    engine: str,
+    sampler: Sampler,
+    fast: Callable[[], tuple[Drawn, str]],
+    nuts: Callable[[Sampler], tuple[Drawn, str]],
+    *,
+    no_nuts: str = "",
+    cure: str = "",
+) -> Drawn:
+    """Draws by the fast engine, or by NUTS where it was asked for or takes over.
+
+    Either says beside its draws what is wrong with them, or "ok"; `no_nuts` why NUTS cannot be
+    used, and `cure` what to do about draws of the fast engine that are wrong.
+    """
     beyond = problem.prior.beyond_fast_engines(problem.curve.coordinates)
-    if beyond and (engine == "importance" or not independent):
-        raise InputError(
-            f"{beyond}. Give it a Normal or StudentT of bayescal.priors"
-            + (", or use engine='nuts'." if independent else ", as cases are in clusters.")
-        )
+    if engine == "nuts" and no_nuts:
+        raise InputError(no_nuts)
+    if beyond and (engine == "importance" or no_nuts):
+        other = "" if no_nuts else ", or use engine='nuts'"
+        raise InputError(f"{beyond}. Give it a Normal or StudentT of bayescal.priors{other}.")
     if beyond and engine == "auto":
         _warn(f"{beyond}, and does here.")
         engine = "nuts"
-    if engine == "nuts" and not independent:
-        raise InputError(
+    if engine == "nuts":
+        drawn, told = nuts(sampler)
+    else:
+        drawn, told = fast()
+        if told == "ok":
+            return drawn
+        if engine == "importance" or no_nuts:
+            _warn(f"{told}{cure}.")
+            return drawn
+        sampler, clause = sampler.taking_over()
+        _warn(f"{told}; {clause}.")
+        try:
+            drawn, told = nuts(sampler)
+        except OutOfTimeError as error:
+            _warn(f"{error} The draws are those of importance sampling.")
+            return drawn
+    if told != "ok":
+        _warn(f"NUTS reports {told}.")
+    return drawn
+
+
+def _warn(told: str) -> None:
+    """Warn whoever called the door, which called the fit, which called `by_engine`."""
+    warnings.warn(told, DiagnosticWarning, stacklevel=5)
+
+
+def fit_curve(problem: Problem, draws: int, engine: str, sampler: Sampler) -> CalibrationPosterior:
+    """The posterior of one curve, by whichever engine serves."""
+    no_nuts, cure = "", "; use engine='nuts', or engine='auto' to have it chosen"
+    if problem.clusters is not None:
+        cure = "; fit a simpler curve, such as 'logistic'"
+        no_nuts = (
             "engine='nuts' samples the PyMC model, whose cases are independent. With cluster= use "
             "engine='importance'."
         )
-    if engine == "nuts" and problem.curve.size:
-        return _by_nuts(problem, draws, sampler)
-    sample = sample_importance(problem, draws)
-    if not independent and is_separated(problem.table):
-        told = cluster_design(problem).verdict
-        if told != "ok":
-            _warn(f"{told}. Intervals are rough.")
-    if sample.pareto_k > BAD_K:
-        message = (
-            f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
-        )
-        if engine == "auto" and independent:
-            options, clause = sampler.taking_over()
-            _warn(f"{message}; {clause}.")
-            try:
-                return _by_nuts(problem, draws, options)
-            except OutOfTimeError as error:
-                _warn(f"{error} The draws are those of importance sampling.")
-        else:
-            cure = (
-                "use engine='nuts', or engine='auto' to have it chosen"
-                if independent
-                else "fit a simpler curve, such as 'logistic'"
-            )
-            _warn(f"{message}; {cure}.")
-    return CalibrationPosterior([Part.of_sample(problem, sample)])
 
+    def fast() -> tuple[CalibrationPosterior, str]:
+        sample, told = sample_importance(problem, draws), "ok"
+        if no_nuts and is_separated(problem.table):
+            design = cluster_design(problem).verdict
+            if design != "ok":
+                rough = f"{design}. Intervals are rough."
+                warnings.warn(rough, DiagnosticWarning, stacklevel=5)
+        if sample.pareto_k > BAD_K:
+            told = f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > "
+            told += "0.7)"
+        return CalibrationPosterior([Part.of_sample(problem, sample)]), told
 
-def _by_nuts(problem: Problem, draws: int, sampler: Sampler) -> CalibrationPosterior:
-    posterior = CalibrationPosterior([sample_curve_nuts(problem, draws, sampler)])
-    verdict = posterior.diagnostics["verdict"]
-    if verdict != "ok":
-        warnings.warn(f"NUTS reports {verdict}.", DiagnosticWarning, stacklevel=4)
-    return posterior
+    def nuts(sampler: Sampler) -> tuple[CalibrationPosterior, str]:
+        posterior = CalibrationPosterior([sample_curve_nuts(problem, draws, sampler)])
+        return posterior, str(posterior.diagnostics["verdict"])
 
-
-def _warn(message: str) -> None:
-    warnings.warn(message, DiagnosticWarning, stacklevel=4)
+    if not (problem.curve.size or no_nuts):
+        engine = "importance"
+    return by_engine(problem, engine, sampler, fast, nuts, no_nuts=no_nuts, cure=cure)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from bayescal.multilevel.compared import (
     off_by,
     parts_of,
     prob_unlike,
-    share_off,
     shares_of_worst,
     table_of_curves,
     two_of,
@@ -536,25 +535,11 @@ class MultilevelPosterior:
 
         views = shown(self)
         if at is not None:
-            levels = self._levels_of(at)
+            levels = at if isinstance(at, Mapping) else {self._one_axis(None): at}
+            levels = check_levels(self.problem, levels)
             views = {", ".join(levels.values()): self.at(levels)} | views
         tables = [view.risks(y_prob, thresholds, ci_prob) for view in views.values()]
         return pd.concat(tables, keys=list(views), names=["curve", "patient"])
-
-    def _levels_of(self, at: Any) -> dict[str, str]:
-        """The levels that `at` names, by axis; a single name is of the only axis."""
-        axes = list(self.levels)
-        if not isinstance(at, Mapping) and len(axes) == 1:
-            return {axes[0]: check_choice(str(at), self.levels[axes[0]], "at")}
-        if not isinstance(at, Mapping) or not at:
-            told = ", ".join(f"{axis!r}: ..." for axis in axes)
-            given = shortened(repr(at))
-            raise InputError(f"at={given} names no axis. Pass a mapping: at={{{told}}}.")
-        levels = {}
-        for axis, level in at.items():
-            known = self.levels[check_choice(axis, axes, "an axis of at")]
-            levels[axis] = check_choice(str(level), known, f"at[{axis!r}]")
-        return levels
 
     def tce(self, p: float = 1, population: Any = "bootstrap", *, by: Any = None) -> xr.DataArray:
         """Posterior of the true calibration error of every site, level or period.
@@ -751,7 +736,7 @@ class MultilevelPosterior:
         """
         limit = as_number(x, "x")
         values = self._values(self.parts(by), name, population)
-        return share_off(off_by(values, name, side), limit)
+        return float((off_by(values, name, side) > limit).any(axis=0).mean())
 
     def prob_differs(
         self,
