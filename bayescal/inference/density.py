@@ -167,7 +167,7 @@ def sample_saturated(problem: Problem, draws: int, prior: RiskPrior = ANY_RISKS)
 
 
 # Posterior probability of a scale below which nothing is proposed round it.
-NEGLIGIBLE = 1e-3
+DENSITY_NEGLIGIBLE = 1e-3
 NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
 LEAST_OF_SCALE = 0.05  # share of the proposals of every other scale
@@ -175,7 +175,7 @@ LEAST_OF_SCALE = 0.05  # share of the proposals of every other scale
 PULL = 0.01
 # Past it the exponential of a slope could overflow; of other likelihoods steps are shorter.
 LONGEST_STEP, LONGEST_BOUNDED_STEP = 5.0, 2.0
-TOLERANCE = 1e-12
+DENSITY_TOLERANCE = 1e-12
 # Rates near 0 are skewed, however often they are proposed again.
 BOUNDED_ESS = 0.3
 LEAST_SPREAD = 1e-9
@@ -400,7 +400,7 @@ class CurveDensity:
     def _jacobian_at(self, coefficients: Floats) -> Floats:
         return np.where(self.positive, coefficients, 1.0)[:, None] * self.combination
 
-    def mode(self, start: Floats | None = None, tolerance: float = TOLERANCE) -> Mode:
+    def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
         """The posterior mode, climbed to from exact calibration unless a start is given.
 
         A step that would gain less than the tolerance in log density is not taken. Rates start at
@@ -516,7 +516,7 @@ def modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
     return [
         (mode, max(float(part), LEAST_OF_SCALE))
         for mode, part in zip(modes, share, strict=True)
-        if part > NEGLIGIBLE
+        if part > DENSITY_NEGLIGIBLE
     ]
 
 

@@ -74,7 +74,8 @@ class Resampled:
         They are the same whenever they are asked for, and for every model.
         """
         rng, weight = np.random.default_rng([self.seed, stream]), self.weight[members]
-        units, row = np.unique(self.unit[members], return_inverse=True)
+        labels = self.unit[members]
+        units, row = np.unique(labels, return_inverse=True)
         for part in blocks(self.draws, weight.size):
             size = part.stop - part.start
             if units.size == weight.size:
