@@ -224,6 +224,7 @@ def clusters_left_out(groups: Sequence[LikelihoodParts]) -> LeaveOneOut:
     return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(size), worst)
 
 
+@dataclass(frozen=True)
 class LikelihoodParts:
     """The part of each cluster in the likelihood that draws are from: that of a group, or of all.
 
@@ -232,17 +233,12 @@ class LikelihoodParts:
     Or each case was counted as one over the `effect`.
     """
 
-    def __init__(
-        self,
-        cases: CasesOfClusters,
-        curves: Told,
-        read: Told,
-        away: Floats,
-        slope: Floats,
-        effect: float = 1.0,
-    ) -> None:
-        self.cases, self.curves, self._read = cases, curves, read
-        self._away, self._slope, self._effect = away, slope, effect
+    cases: CasesOfClusters
+    curves: Told
+    read: Told
+    away: Floats
+    slope: Floats
+    effect: float = 1.0
 
     @classmethod
     def of_curve(cls, problem: Problem, u: Floats) -> LikelihoodParts:
@@ -289,8 +285,8 @@ class LikelihoodParts:
 
         By these the log likelihood would fall without the cluster.
         """
-        told = self.cases.log_density(self._read, some)
-        return np.asarray(told / self._effect + self._slope[some] @ self._away.T)
+        told = self.cases.log_density(self.read, some)
+        return np.asarray(told / self.effect + self.slope[some] @ self.away.T)
 
 
 class CasesOfClusters:

@@ -21,9 +21,10 @@ from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.model.priors import StudentT
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
-from bayescal.multilevel.followed import densities_of, over_steps, over_steps_of_sample
+from bayescal.multilevel.followed import densities_of, over_steps_of_sample
 from bayescal.multilevel.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.sample import draw_effects
 from bayescal.multilevel.term import FARTHER
 from bayescal.posterior.imputed import mixed
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -199,22 +200,14 @@ def draw_terms(
     """
     if problem.is_walk:
         return draw_changes(problem, draws)
-    return _draw_effects(problem, draws, proposals)
-
-
-def _draw_effects(
-    problem: MultilevelProblem, draws: int, proposals: int | None = None
-) -> MultilevelDraws:
-    from bayescal.multilevel.sample import draw_effects  # loads sparse matrices
-
-    return over_steps(draw_effects(problem, draws, proposals))
+    return draw_effects(problem, draws, proposals)
 
 
 def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Draws of no change, of each sudden change and of a walk, in proportion to their posterior."""
     single = sample_constant(problem, draws)
     changes = sample_changes(problem, draws)
-    walk = _draw_effects(problem, draws)
+    walk = draw_effects(problem, draws)
     numbered = np.arange(draws)[:, None].astype(np.float64)
     pareto_k, ess, log_evidence, error = (walk.stats[name] for name in SAMPLE_STATS)
     of_walk = Sample(numbered, log_evidence, error, pareto_k, ess)

@@ -105,13 +105,8 @@ def explained(fit: MultilevelDraws) -> Explained:
         _Component(pinned.from_diagonal(), average, _log_joint(AVERAGE, pinned, average)),
         _Component(fit, free, _log_joint(1 - EVERY - AVERAGE, fit, free)),
     ]
-    share = _shares(components)
-    _warn_of(pinned.stats, float(share[1]))
-    drawn = _mixed(components, fit.problem.pooled.rng("components"))
-    return Explained(
-        replace(drawn, problem=fit.problem, stats=fit.stats),
-        ProbCalibrated(float(share[0]), float(share[:2].sum())),
-    )
+    drawn, share = _mixed(fit, pinned, components)
+    return Explained(drawn, ProbCalibrated(float(share[0]), float(share[:2].sum())))
 
 
 def _of_walk(fit: MultilevelDraws, pinned: MultilevelDraws) -> Explained:
@@ -130,19 +125,10 @@ def _of_walk(fit: MultilevelDraws, pinned: MultilevelDraws) -> Explained:
     log_joint = np.add(np.log([[BEGINS], [1 - BEGINS]]), log_evidence)
     begins, other = logsumexp(log_joint + np.log(explanation_prior(problem)), axis=1)
     components = [_Component(pinned.from_diagonal(), even, begins), _Component(fit, free, other)]
-    share = _shares(components)
-    _warn_of(pinned.stats, float(share[0]))
-    drawn = replace(
-        _mixed(components, problem.pooled.rng("components")),
-        problem=problem,
-        stats=fit.stats,
-        average=fit.average,
-        log_evidence=np.logaddexp(*log_joint),
-    )
-    first = float(share[0])
-    return Explained(
-        drawn, ProbCalibrated(first * float(explanation_probabilities(pinned)[0]), first)
-    )
+    drawn, (first, _) = _mixed(fit, pinned, components)
+    drawn = replace(drawn, average=fit.average, log_evidence=np.logaddexp(*log_joint))
+    every = float(first * explanation_probabilities(pinned)[0])
+    return Explained(drawn, ProbCalibrated(every, float(first)))
 
 
 def _log_mean_by_explanation(fit: MultilevelDraws, weights: Floats) -> Floats:
@@ -205,34 +191,31 @@ def modest_scale(prior: Prior) -> Prior:
     return replace(MODEST, others=prior.others, **kept)
 
 
-def _shares(components: list[_Component]) -> Floats:
-    """Posterior probabilities of the components."""
-    return np.asarray(softmax([each.log_joint for each in components]))
+def _mixed(
+    fit: MultilevelDraws, pinned: MultilevelDraws, components: list[_Component]
+) -> tuple[MultilevelDraws, Floats]:
+    """Draws of the components in proportion to their probabilities, in random order, and these.
 
-
-def _mixed(components: list[_Component], rng: np.random.Generator) -> MultilevelDraws:
-    """Draws of the components in proportion to their probabilities, in random order."""
-    share, size = _shares(components), components[0].weights.size
-    counts = np.bincount(resample(share, size, rng), minlength=share.size)
+    Where they depend on the evidence of a calibrated average, it may be too uncertain.
+    """
+    share = np.asarray(softmax([each.log_joint for each in components]))
+    error, rng = pinned.stats["log_evidence_error"], fit.problem.pooled.rng("components")
+    if share[-2] >= SHARE_THAT_MATTERS and error > MOST_UNCERTAIN:
+        warnings.warn(
+            "the draws depend on the evidence that the average is exactly calibrated, whose "
+            f"logarithm has a Monte Carlo error of {error:.1f}. Fit with more draws.",
+            DiagnosticWarning,
+            stacklevel=3,
+        )
+    counts = np.bincount(resample(share, fit.size, rng), minlength=share.size)
     parts = [
         each.drawn.taken(resample(each.weights, int(count), rng))
         for each, count in zip(components, counts, strict=True)
         if count
     ]
-    order: NDArray[np.intp] = rng.permutation(size)
-    return reduce(MultilevelDraws.beside, parts).taken(order)
-
-
-def _warn_of(stats: Mapping[str, float], share: float) -> None:
-    """Warn if the evidence of a calibrated average is uncertain where numbers depend on it."""
-    error = stats["log_evidence_error"]
-    if share >= SHARE_THAT_MATTERS and error > MOST_UNCERTAIN:
-        warnings.warn(
-            "the draws depend on the evidence that the average is exactly calibrated, whose "
-            f"logarithm has a Monte Carlo error of {error:.1f}. Fit with more draws.",
-            DiagnosticWarning,
-            stacklevel=2,
-        )
+    order: NDArray[np.intp] = rng.permutation(fit.size)
+    drawn = reduce(MultilevelDraws.beside, parts).taken(order)
+    return replace(drawn, problem=fit.problem, stats=fit.stats), share
 
 
 def identity_log_likelihood(problem: MultilevelProblem) -> float:

@@ -37,17 +37,12 @@ def densities_of(
     problem: MultilevelProblem, groups: Iterable[int], nodes: Nodes = CURVE_NODES
 ) -> dict[int, CurveDensity]:
     """The density of the curve of each of some groups; of times, given the likeliest steps of Q."""
-    each = {k: problem.groups[problem.labels[k]] for k in groups}
-    if not problem.pooled.of_times:
-        return {
-            k: CurveDensity(group.of_single_cases(), nodes).adjusted_by(problem.adjustments.get(k))
-            for k, group in each.items()
-        }
-    shared = shared_steps(problem)
-    return {
-        k: given_steps(group.of_single_cases(), k, shared).adjusted_by(problem.adjustments.get(k))
-        for k, group in each.items()
-    }
+    made, shared = {}, shared_steps(problem) if problem.pooled.of_times else None
+    for k in groups:
+        group = problem.groups[problem.labels[k]].of_single_cases()
+        own = CurveDensity(group, nodes) if shared is None else given_steps(group, k, shared)
+        made[k] = own.adjusted_by(problem.adjustments.get(k))
+    return made
 
 
 def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> Floats:
