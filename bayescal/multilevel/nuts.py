@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,27 +53,12 @@ def model_of_terms(
     return model_of(problem.pooled, rows, _Curves(problem), named=named)
 
 
-@dataclass(frozen=True)
 class _Curves:
     """The curves of a problem's groups, as `model_of` asks for them."""
 
-    problem: MultilevelProblem
-
-    @property
-    def dim(self) -> str:
-        return self.problem.dim
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.problem.labels
-
-    @property
-    def tables(self) -> dict[str, Problem]:
-        return self.problem.tables
-
-    @property
-    def is_flattened(self) -> bool:
-        return bool(self.problem.adjustments)
+    def __init__(self, problem: MultilevelProblem) -> None:
+        self.problem, self.dim, self.labels = problem, problem.dim, problem.labels
+        self.tables, self.is_flattened = problem.tables, bool(problem.adjustments)
 
     def moved(self, average: dict[str, Any]) -> dict[str, Any]:
         """The coordinates that effects move, by group."""
