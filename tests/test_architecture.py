@@ -505,8 +505,8 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 """Attributes that say which kind of data there is; only `data` and `model` may ask for them."""
 
 ASKING = """
-    cli.reading estimators.survival fitting._update
-    fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
+    estimators.survival fitting._update
+    fitting.pymc gain.advice gain.paired gain.updates
     inference.density inference.loo
     multilevel.changes multilevel.clusters
     multilevel.compared multilevel.curves multilevel.followed multilevel.nuts

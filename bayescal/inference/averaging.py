@@ -17,8 +17,7 @@ from bayescal.core.errors import DiagnosticWarning, InputError, as_items, as_num
 from bayescal.core.sampling import Sample, even_choice, of_mixture, resample, shares_of_parts
 from bayescal.core.versions import one_blas_thread
 from bayescal.inference.density import sample_importance, sample_pieces, sample_saturated
-from bayescal.model.average import PRIOR_CALIBRATED
-from bayescal.model.curves import CURVES, EXACT, NEAR, in_average
+from bayescal.model.curves import CURVES, EXACT, NEAR, PRIOR_CALIBRATED, in_average
 from bayescal.model.draws import (
     Averaged,
     Part,

@@ -26,11 +26,15 @@ from bayescal.core.sampling import (
     smooth_rows,
 )
 from bayescal.core.versions import one_blas_thread
+from bayescal.model.cells import PartitionPrior, cell_of
 from bayescal.model.clusters import cluster_design, is_separated, sandwich
-from bayescal.model.curve import expit_in_place
-from bayescal.model.lapse import RATES, Rate
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import (
+from bayescal.model.curve import RATES, expit_in_place
+from bayescal.model.law import BINOMIAL
+from bayescal.model.partition import draw_partitions, partition_sums, stretch_evidences
+from bayescal.model.pieces import PIECES_PRIOR
+from bayescal.model.prior import JointPrior, Rate
+from bayescal.model.problem import Problem
+from bayescal.model.rows import (
     LikelihoodRows,
     OutcomeNodes,
     at_nodes,
@@ -38,16 +42,9 @@ from bayescal.model.likelihood.rows import (
     merged_rows,
     outcome_nodes,
 )
-from bayescal.model.likelihood.times.correction import Correction, late_of
-from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.rows import TimesRows, correction_of, times_rows
-from bayescal.model.partition.cells import PartitionPrior, cell_of
-from bayescal.model.partition.paths import draw_partitions, partition_sums
-from bayescal.model.partition.stretches import stretch_evidences
-from bayescal.model.pieces import PIECES_PRIOR
-from bayescal.model.prior import JointPrior
-from bayescal.model.problem import Problem
 from bayescal.model.saturated import ANY_RISKS, RiskPrior, RiskSums
+from bayescal.model.times import entries_of
+from bayescal.model.times_rows import Correction, TimesRows, correction_of, times_rows
 
 ENOUGH_OF_DRAWS = 0.2
 
@@ -63,7 +60,7 @@ def sample_pieces(problem: Problem, draws: int, prior: PartitionPrior = PIECES_P
     trials, hits = problem.table.trials, problem.table.hits
     if problem.of_times:
         entries, nodes = entries_of(problem), correction_of(problem)
-        trials, hits, late = entries.events + entries.free, entries.events, late_of(nodes, effect)
+        trials, hits, late = entries.events + entries.free, entries.events, nodes.late(effect)
     stretches = stretch_evidences(
         problem.table.score,
         trials / effect,

@@ -24,7 +24,7 @@ from bayescal.core.sampling import resample
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
 from bayescal.model.draws import OneOf, Part
-from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import MODEST, Normal, Prior
 from bayescal.model.problem import Problem
 from bayescal.multilevel.changes import (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
-from bayescal.posterior.verdict import verdict_of
+from bayescal.posterior.words import verdict_of
 
 
 class ProbCalibrated(NamedTuple):

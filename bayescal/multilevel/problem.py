@@ -17,10 +17,10 @@ from bayescal.core.text import count, shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.roles import Periods, in_order, read_periods
-from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.data.table import CalibrationData, check_factors
 from bayescal.inference.density import Adjustment
 from bayescal.model.draws import one_table
-from bayescal.model.heterogeneity import VARYING, Heterogeneity
+from bayescal.model.prior import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.clusters import steps_in_common
@@ -368,7 +368,7 @@ def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
             )
     data = data.without([name for name in known if name not in names])
     if len(names) > 1:
-        CrossedTable(data)  # refuses factors of one level, and too many cells
+        check_factors(data)
     return data
 
 

@@ -298,7 +298,7 @@ def test_partitions_of_dask_are_the_same_table(frame, of_arrays):
     [
         ({"outcome": "died"}, "outcome was given beside time, event or entry"),
         ({"event": None}, "event must be the name of a column"),
-        ({"time": "days"}, "frame has no column 'days', which is to hold the time"),
+        ({"time": "days"}, "time=: there is no column 'days'"),
         ({"horizon": None}, "horizon is missing"),
         ({"horizon": 900}, "horizon is 900, but no case was followed beyond"),
         ({"pos_label": 1}, "pos_label was given beside a Survival"),
