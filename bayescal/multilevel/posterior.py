@@ -38,7 +38,7 @@ from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem, problem_of_all
 from bayescal.multilevel.term import LEAST_ROBUST, Vary, clearly_unlike
 from bayescal.multilevel.tree import tree_of_several
-from bayescal.multilevel.words import lines_of, on_card, shown
+from bayescal.multilevel.words import lines_of, shown
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -1032,9 +1032,11 @@ class MultilevelPosterior:
         return "\n".join([type(self).__name__, *(f"  {line}" for line in lines_of(self))])
 
     def _repr_html_(self) -> str:
-        rows = {}
+        rows, names = {}, ["tce", "observed_expected"]
+        if self.problem.kind == "subgroups":
+            names.remove("tce")
         for title, view in shown(self).items():
-            for name in on_card(self):
+            for name in names:
                 lower, upper = view.interval(name)
                 apart = FUNCTIONALS[name].apart
                 middle, low, high = rounded(
