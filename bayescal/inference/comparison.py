@@ -29,7 +29,7 @@ from bayescal.inference.loo import (
 from bayescal.model.clusters import cluster_design
 from bayescal.model.curves import CURVES
 from bayescal.model.draws import CHAINS, on_scores, one_table, problem_of
-from bayescal.model.priors import MODEST, PRESETS, Prior, as_prior
+from bayescal.model.priors import MODEST, PRESETS
 from bayescal.model.problem import Problem
 from bayescal.model.reversed import reversed_scores
 from bayescal.posterior.posterior import CalibrationPosterior, mixture
@@ -160,11 +160,6 @@ class CurveComparison:
     def data(self) -> CalibrationData:
         """The table that was compared on, with the roles of its cases."""
         return self.problem.data
-
-    def under(self, prior: Prior) -> CurveComparison:
-        """The same comparison under another prior; no family is fitted twice under one prior."""
-        under = [one.under(as_prior(prior)) for one in self._each]
-        return CurveComparison(under, self._asked, self._draws)
 
     @property
     def prior_prob(self) -> dict[str, float]:

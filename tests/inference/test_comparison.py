@@ -275,13 +275,3 @@ def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp
     # The families with a prior of their own are drawn once under all priors:
     assert families.count("pieces") == families.count("near") == 1
     assert families.count("beta") == families.count("spline")
-
-
-def test_a_comparison_under_another_prior_is_that_of_compare(overconfident):
-    under = overconfident.under(bc.priors.PRESETS["clinical"])
-    alone = bc.compare(overconfident.data, prior="clinical", random_state=3)
-    assert under.log_evidence == alone.log_evidence
-    assert under.problem == alone.problem
-    assert overconfident.under(overconfident.problem.prior).problem is overconfident.problem
-    back = under.under(overconfident.problem.prior)
-    assert back.log_evidence == overconfident.log_evidence
