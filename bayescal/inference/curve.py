@@ -216,8 +216,8 @@ def fit_curve(problem: Problem, draws: int, engine: str, sampler: Sampler) -> Ca
                 rough = f"{design}. Intervals are rough."
                 warnings.warn(rough, DiagnosticWarning, stacklevel=5)
         if sample.pareto_k > BAD_K:
-            told = f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > "
-            told += "0.7)"
+            k = f"Pareto k-hat {sample.pareto_k:.2f} > 0.7"
+            told = f"importance sampling is unreliable here ({k})"
         return CalibrationPosterior([Part.of_sample(problem, sample)]), told
 
     def nuts(sampler: Sampler) -> tuple[CalibrationPosterior, str]:

@@ -302,7 +302,7 @@ def when_changed(each: Sequence[MultilevelDraws], delta: float) -> pd.DataFrame:
 
     labels = each[0].problem.axes[each[0].problem.terms[0].name]
     steps = np.concatenate([steps_of(drawn) for drawn in each], axis=1)
-    explanation = np.concatenate([drawn.explanation for drawn in each if _known(drawn)])
+    explanation = np.concatenate([one.explanation for one in each if one.explanation is not None])
     counted, walk = steps.max(axis=0) > delta, explanation == len(labels)
     prob = np.bincount(steps.argmax(axis=0)[counted & walk], minlength=len(steps)) / counted.size
     sudden, changed = _into(each), (explanation > 0) & ~walk
@@ -319,10 +319,6 @@ def when_changed(each: Sequence[MultilevelDraws], delta: float) -> pd.DataFrame:
         "within_one": np.convolve(sudden, np.ones(3))[1:-1],
     }
     return pd.DataFrame(columns, pd.Index(labels[1:], name="period"))
-
-
-def _known(drawn: MultilevelDraws) -> bool:
-    return drawn.explanation is not None
 
 
 def _into(each: Sequence[MultilevelDraws]) -> Floats:

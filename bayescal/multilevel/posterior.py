@@ -619,11 +619,15 @@ class MultilevelPosterior:
             Index: (site, functional), or `period`; of factors (factor, level, functional). Columns:
             estimate, mean, median, lower, upper.
         """
+        return self._stacked(lambda view: view.summary(ci_prob, **options), by)
+
+    def _stacked(self, of: Callable[[CalibrationPosterior], pd.DataFrame], by: Any) -> pd.DataFrame:
+        """A table of every curve, one below the other."""
         import pandas as pd
 
         parts = self.parts(by)
         names, keys = self._index(parts)
-        tables = [self.at(each.levels).summary(ci_prob, **options) for each in parts]
+        tables = [of(self.at(each.levels)) for each in parts]
         return pd.concat(tables, keys=keys, names=[*names, "functional"])
 
     def _index(self, parts: Sequence[Part]) -> tuple[list[str], list[Any]]:
@@ -945,12 +949,7 @@ class MultilevelPosterior:
             Index as of `summary`. Columns as of `CalibrationPosterior.missing_information`; those
             of the average are in `average().missing_information`.
         """
-        import pandas as pd
-
-        parts = self.parts()
-        names, keys = self._index(parts)
-        tables = [self.at(each.levels).missing_information for each in parts]
-        return pd.concat(tables, keys=keys, names=[*names, "functional"])
+        return self._stacked(lambda view: view.missing_information, None)
 
     @property
     def explanations(self) -> pd.Series:
