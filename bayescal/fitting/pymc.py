@@ -17,12 +17,12 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 from bayescal.core.versions import group_of
 from bayescal.data.doors import CaseRoles, Given, door, given_of
-from bayescal.data.read import paired
+from bayescal.data.read import read_cases
 from bayescal.data.roles import Roles, Structure, as_roles, read_groups
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import terms_of
 from bayescal.inference.nuts import part_of_trace
-from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve, Frame
+from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, TRACED, Curve, Frame, mean_errors
 from bayescal.model.draws import Part
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
@@ -38,7 +38,6 @@ from bayescal.model.pymc import (
     source_of,
     weighted,
 )
-from bayescal.model.traced import TRACED, mean_errors
 from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.known import check_few_labels
 from bayescal.multilevel.nuts import draws_of_trace, model_of_terms
@@ -206,7 +205,8 @@ def _cases(
         y_true=given.y_true, y_prob=given.y_prob, offset=offset
     )
     weight, label = roles.columns.get("sample_weight"), given.words.get("pos_label")
-    outcome, score, weight = paired(y_true, y_prob, weight, pos_label=label)
+    cases = read_cases(y_true, y_prob, weight, replicates=False, pos_label=label)
+    outcome, score, weight = cases.one
     if score.size != len(given.y_prob):
         return None
     one = np.ones(score.size)

@@ -16,10 +16,9 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.sampling import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.times.correction import Correction
-from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.rows import columns_at
-from bayescal.model.likelihood.times.shared import log_without
+from bayescal.model.law import log_without
+from bayescal.model.times import Partial
+from bayescal.model.times_rows import Correction, columns_at
 from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
@@ -56,11 +55,6 @@ def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats
     And what all nodes add to the coarse ones, which `densities_of` has. Where cases come in
     clusters, both are those of the curves at which the likelihood of independent cases is read;
     exact calibration has what it has without clusters.
-
-    Parameters
-    ----------
-    groups : sequence of ndarray of shape (n, d)
-        Coordinates of the curve of each group.
     """
     if not problem.adjustments:
         return _of_curves(problem, _curves(problem, groups))

@@ -25,6 +25,7 @@ from bayescal.multilevel.compared import (
     Side,
     check_levels,
     heterogeneity,
+    left_out,
     off_by,
     parts_of,
     prob_unlike,
@@ -43,7 +44,7 @@ from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.stored import check_tree, tree_of_all, trees_of
-from bayescal.posterior.verdict import of_imputations
+from bayescal.posterior.words import of_imputations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -942,8 +943,6 @@ class MultilevelPosterior:
         Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
         cross-validation and WAIC, Statistics and Computing 27.
         """
-        from bayescal.multilevel.left_out import left_out  # loads an optimiser
-
         if len(self._fits) > 1:
             raise InputError(
                 "loo is of one imputation, whose cases are weighed one by one. Read it of each: "

@@ -533,10 +533,8 @@ def case_counts(size: int, weights: Floats | None) -> Floats:
 
 def exact_rows(scores: Floats, outcomes: Floats, weights: Floats | None) -> Rows:
     """One row for each distinct score."""
-    levels = levels_of(scores)
-    if weights is None:
-        return Rows(levels.score, levels.cases().astype(np.float64), levels.totals(outcomes))
-    return Rows(levels.score, levels.totals(weights), levels.totals(weights * outcomes))
+    levels = levels_of(scores, weights)
+    return Rows(levels.score, levels.trials, levels.hits(outcomes))
 
 
 def best_slope(logs: Floats, code: NDArray[np.intp], weights: Floats | None) -> float:

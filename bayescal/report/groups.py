@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count, excludes
 from bayescal.data.roles import count_labels
 from bayescal.data.table import CalibrationData
-from bayescal.model.average import PRIOR_CALIBRATED
+from bayescal.model.curves import PRIOR_CALIBRATED
 from bayescal.multilevel.compared import RATIO_AND_SLOPE, raw_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.term import Vary, by, crossed, walk
@@ -117,11 +117,9 @@ def _main_numbers(post: CalibrationPosterior, ci_prob: float) -> dict[str, float
 
 
 def group_table(groups: Mapping[str, CalibrationPosterior], ci_prob: float) -> pd.DataFrame:
-    """One row a group. What a group does not define is NaN.
+    """One row a group; what a group does not define is NaN.
 
-    Columns: cases, events; tce, observed_expected and calibration_slope with `_estimate`, `_lower`
-    and `_upper`; prob_calibrated; and of one fit of all groups `observed_expected_raw` and
-    `calibration_slope_raw`, which the cases of the group say by themselves.
+    `_raw` is what the cases of a group say by themselves, where one fit is of all groups.
     """
     import pandas as pd
 
