@@ -341,6 +341,9 @@ def check_consistency(
     is_followed = post.problem.of_times
     usual = RESAMPLES_OF_TIMES if is_followed else RESAMPLES
     size = as_count(usual if n_resamples is None else n_resamples, "n_resamples", 1, MOST_DRAWS)
+    rng = (
+        post.problem.rng("consistency") if random_state is None else random_generator(random_state)
+    )
     if is_followed:
         asked = _OfTimes.of(estimator, options)
         as_is = not as_flag(resample_scores, "resample_scores")
@@ -349,24 +352,19 @@ def check_consistency(
                 "resample_scores=True draws outcomes that are known, and post is of times to an "
                 "event, whose scores stay as they are. Leave it out."
             )
-        return _of_times(post, asked, size, as_flag(predict, "predict"), random_state)
+        return _of_times(post, asked, size, as_flag(predict, "predict"), rng)
     table = _read(post)
     applied = applied_of("ece" if estimator is None else estimator, options)
     spread = as_flag(resample_scores, "resample_scores")
     alike = _alike(post, resample_scores=spread)
-    rng = (
-        post.problem.rng("consistency") if random_state is None else random_generator(random_state)
-    )
     observed = applied.to_data(post.problem.unclustered)
-    calibrated = _calibrated(post, table, size)
-    curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
         SimulatedOutcomes(*table, probability, rng, alike=alike, resample_scores=spread).estimates(
             applied
         )
-        for probability in (calibrated, *curves)
+        for probability in _chances(post, table.score, size, as_flag(predict, "predict"), rng)
     ]
-    return _consistency(table, applied, observed, replicated, _tce_bound(post))
+    return _result(applied.name, observed, replicated, table, _tce_bound(post))
 
 
 class CalibratedOutcomes:
@@ -384,7 +382,7 @@ class CalibratedOutcomes:
         turn: tuple[int, int] = (0, 1),
     ) -> None:
         self._post, self._table, self._turn = post, _read(post), turn
-        calibrated = _calibrated(post, self._table, n_resamples)
+        (calibrated,) = _chances(post, self._table.score, n_resamples)
         alike = None if post.problem.data.is_pseudo else _alike(post, resample_scores=False)
         self._simulated = SimulatedOutcomes(*self._table, calibrated, seed, turn, alike)
 
@@ -392,7 +390,7 @@ class CalibratedOutcomes:
         """As `check_consistency` of the same seed, without the posterior predictive check."""
         observed = applied.to_data(self._post.problem.unclustered)
         replicated = [self._simulated.estimates(applied)]
-        return _consistency(self._table, applied, observed, replicated, self._tce_bound)
+        return _result(applied.name, observed, replicated, self._table, self._tce_bound)
 
     @cached_property
     def _tce_bound(self) -> float:
@@ -401,10 +399,10 @@ class CalibratedOutcomes:
 
 
 class _Table(NamedTuple):
-    """Distinct scores in ascending order, and whole numbers of cases at each."""
+    """Distinct scores in ascending order, and how many cases there are at each."""
 
     score: Floats
-    trials: NDArray[np.int64]
+    trials: NDArray[Any]
 
 
 def _check_table(post: CalibrationPosterior) -> None:
@@ -415,12 +413,8 @@ def _check_table(post: CalibrationPosterior) -> None:
             "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
             "each of post.imputations."
         )
-    if post.problem.of_times:
-        _check_followed(post)
-
-
-def _check_followed(post: CalibrationPosterior) -> None:
-    """Refuse followed cases that are not simulated one by one."""
+    if not post.problem.of_times:
+        return
     data = post.problem.data
     if post.problem.clusters is not None and not post.problem.clusters.are_single:
         raise InputError(
@@ -479,23 +473,18 @@ def _of_times(
     asked: _OfTimes,
     size: int,
     predict: bool,
-    random_state: int | np.random.Generator | None,
+    rng: np.random.Generator,
 ) -> Consistency:
     """The check of times to an event."""
     problem = post.problem
-    rng = problem.rng("consistency") if random_state is None else random_generator(random_state)
-    simulated, scores = SimulatedTimes(problem), problem.data.score
+    simulated = SimulatedTimes(problem)
     observed = asked.to(simulated.observed)
-    curves = [np.broadcast_to(problem.inside(scores), (size, scores.size))]
-    if predict:
-        draws = post.curve(scores).to_numpy().reshape(-1, scores.size)
-        curves.append(draws[rng.choice(len(draws), size, replace=size > len(draws))])
     replicated = [
         np.array([asked.or_nan(each) for each in simulated.replicates(g[:, simulated.row], rng)])
-        for g in curves
+        for g in _chances(post, problem.data.score, size, predict, rng)
     ]
-    score, trials = problem.table.score, problem.data.trials
-    return _result(asked.name, observed, replicated, score, trials, _tce_bound(post))
+    table = _Table(problem.table.score, problem.data.trials)
+    return _result(asked.name, observed, replicated, table, _tce_bound(post))
 
 
 def _alike(post: CalibrationPosterior, *, resample_scores: bool) -> AlikeCases | None:
@@ -521,63 +510,52 @@ def _read(post: CalibrationPosterior) -> _Table:
     return _Table(*cases_by_score(data.score, data.trials * data.weight_scale))
 
 
-def _curves(
-    post: CalibrationPosterior, table: _Table, replicates: int, rng: np.random.Generator
-) -> Floats:
-    """As many draws of the curve as there are replicates, none twice unless there are too few."""
-    draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
-    chosen = rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
-    return np.asarray(draws[chosen])
+def _chances(
+    post: CalibrationPosterior,
+    score: Floats,
+    size: int,
+    predict: bool = False,
+    rng: np.random.Generator | None = None,
+) -> list[Floats]:
+    """Chances of events, of shape (size, scores): those of the scores and, if asked for, of draws.
 
-
-def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> Floats:
-    """Chances of events if scores, a little inside 0 and 1, are right, by replicate."""
-    inside = post.problem.inside(table.score)
-    return np.broadcast_to(inside, (replicates, table.score.size))
-
-
-def _consistency(
-    table: _Table,
-    applied: Applied,
-    observed: float,
-    replicated: Sequence[Floats],
-    tce_bound: float,
-) -> Consistency:
-    """The result, from the estimates under calibration and, if asked for, under the posterior."""
-    return _result(applied.name, observed, replicated, table.score, table.trials, tce_bound)
+    Scores are a little inside 0 and 1; no draw is taken twice unless there are too few.
+    """
+    chances = [np.broadcast_to(post.problem.inside(score), (size, score.size))]
+    if predict and rng is not None:
+        draws = post.curve(score).to_numpy().reshape(-1, score.size)
+        chances.append(draws[rng.choice(len(draws), size, replace=size > len(draws))])
+    return chances
 
 
 def _result(
     name: str,
     observed: float,
     replicated: Sequence[Floats],
-    score: Floats,
-    trials: NDArray[Any],
+    table: _Table,
     tce_bound: float,
 ) -> Consistency:
+    """The result, from the estimates under calibration and, if asked for, under the posterior."""
     if any(np.isnan(values).all() for values in replicated):
         raise InputError(
             f"estimator {name!r} is undefined on every simulated data set. Choose another."
         )
+    cases = float(table.trials.sum())
+    mean = float(table.score @ table.trials / cases)
     return Consistency(
         estimator=name,
-        cases=float(trials.sum()),
+        cases=cases,
         observed=observed,
         under_calibration=replicated[0],
         under_posterior=replicated[1] if len(replicated) > 1 else np.empty(0),
         tce_bound=tce_bound,
-        material=_material(score, trials),
+        material=min(MATERIAL, mean / 2, (1 - mean) / 2),
     )
 
 
 def _tce_bound(post: CalibrationPosterior) -> float:
     """What the true calibration error is below with probability 0.95."""
     return post.interval("tce", 0.9)[1]
-
-
-def _material(score: Floats, trials: NDArray[Any]) -> float:
-    mean = float(score @ trials / trials.sum())
-    return min(MATERIAL, mean / 2, (1 - mean) / 2)
 
 
 def _share_at_least(values: Floats, observed: float) -> float:
