@@ -19,6 +19,9 @@ from bayescal.model.problem import Problem
 from bayescal.model.times import Steps, told_by_cases
 from bayescal.model.times_rows import likeliest_line
 
+__all__ = ["Design"]
+
+
 # No direction counts as better known than by five times the cases.
 LEAST_EFFECT = 0.2
 # Share of the information of the posterior below which a direction is left as it is.

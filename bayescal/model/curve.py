@@ -16,6 +16,9 @@ from bayescal.core.optimise import clipped
 from bayescal.model.cells import cell_of
 from bayescal.model.prior import Distribution
 
+__all__ = ["Curve", "CurveAtScores", "Frame"]
+
+
 # The coordinates that are the floor, and the distance of the ceiling from one.
 RATES = ("guess", "lapse")
 
