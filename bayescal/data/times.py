@@ -84,10 +84,8 @@ class Survival(Exits):
     ----------
     time : array-like of shape (n,)
         How long each case was followed, from the moment that its risk was predicted for: until the
-        event, or until it left (was censored). Or, without `event`, a structured array of a boolean
-        and a numeric field, as scikit-survival makes them, or a matrix or data frame with the
-        columns time and event.
-    event : array-like of shape (n,), optional
+        event, or until it left (was censored).
+    event : array-like of shape (n,)
         What ended it: 0 or False if the case left, 1 or True if it had the event. With competing
         risks a code for each: 2, 3, ... for other events, such as death from another cause, after
         which the event cannot come.
@@ -147,7 +145,11 @@ class Survival(Exits):
         cause: int | None = None,
     ) -> None:
         if event is None:
-            time, event = _columns(time)
+            raise InputError(
+                "event is missing: pass what ended each case's time, bc.Survival(time, event). Of "
+                "a structured array or a frame pass two of its fields: bc.Survival(y['time'], "
+                "y['event'])."
+            )
         self.index = common_labels(time, event, entry)
         time, event, entry = aligned(time=time, event=event, entry=entry)
         self.time, codes = as_floats(time, "time"), _as_codes(event)
@@ -209,21 +211,11 @@ class Survival(Exits):
         return f"Survival({', '.join(told)})"
 
     def outcome(self, horizon: float) -> Floats:
-        """Whether each case is known to have the event by a horizon, 0 or 1.
-
-        Parameters
-        ----------
-        horizon : float
-        """
+        """Whether each case is known to have the event by a horizon, 0 or 1."""
         return (self.event & (self.time <= as_horizon(horizon))).astype(np.float64)
 
     def known(self, horizon: float) -> Floats:
-        """The outcome of each case by a horizon, 0 or 1; NaN of a case that left before.
-
-        Parameters
-        ----------
-        horizon : float
-        """
+        """The outcome of each case by a horizon, 0 or 1; NaN of a case that left before."""
         left = (self.kind == LEFT) & (self.time < as_horizon(horizon))
         return np.where(left, np.nan, self.outcome(horizon))
 
@@ -462,26 +454,6 @@ def check_codes(codes: Collection[int]) -> None:
         )
 
 
-def _columns(both: Any) -> tuple[Any, Any]:
-    """Time and event of a structured array, a matrix or a data frame."""
-    names = getattr(getattr(both, "dtype", None), "names", None)
-    if names is not None and len(names) == 2:
-        kinds = [both.dtype[name].kind for name in names]
-        if sorted(kind == "b" for kind in kinds) == [False, True]:
-            first = names[kinds.index("b")]
-            return both[names[1] if first == names[0] else names[0]], both[first]
-    if hasattr(both, "columns") and {"time", "event"} <= set(both.columns):
-        return both["time"], both["event"]
-    if np.ndim(both) == 2 and np.shape(both)[1] == 2 and not hasattr(both, "columns"):
-        matrix = np.asarray(both)
-        return matrix[:, 0], matrix[:, 1]
-    raise InputError(
-        "event is missing: pass whether the event ended each case's time, as "
-        "bc.Survival(time, event). One argument can be a structured array of a boolean and a "
-        "number, or hold the columns time and event."
-    )
-
-
 def _as_codes(event: Any) -> NDArray[np.int64]:
     vector = as_vector(event, "event")
     if vector.dtype == np.bool_:
@@ -549,32 +521,26 @@ class Ends(NamedTuple):
         texts = [_as_text(value) for value in distinct.tolist()]
         words, are_numbers = sorted({*texts}), values.dtype.kind == "f"
 
-        def check(wanted: str, argument: str) -> None:
-            if wanted not in words:
+        if are_numbers and left is not None:
+            event = event or AS_EVENT
+        for argument, wanted in (("cause", event), ("censored", left)):
+            if wanted is not None and wanted not in words:
                 raise InputError(
                     f"{door.option(argument, wanted)}: no case has this in the column {column!r} "
                     f"of {door.option('event')}, which holds {_listed(words)}. Name one of these, "
                     "or another column."
                 )
-
         if are_numbers and left is None:
-            if event is not None:
-                check(event, "cause")
-                if not event.isdecimal():
-                    raise InputError(
-                        f"{door.option('cause', event)}: codes of events are whole numbers from 1. "
-                        f"Write them into the column {column!r}."
-                    )
+            if event is not None and not event.isdecimal():
+                raise InputError(
+                    f"{door.option('cause', event)}: codes of events are whole numbers from 1. "
+                    f"Write them into the column {column!r}."
+                )
             return cls(column, values, int(event) if event else None, event or AS_EVENT)
-        if are_numbers:
-            event = event or AS_EVENT
-        if left is None and event in words and len(words) == 2:
+        if left is None and event is not None and len(words) == 2:
             left = next(word for word in words if word != event)
-        if event is not None:
-            check(event, "cause")
         if event is None or left is None:
             raise InputError(_question(column, words, event, door))
-        check(left, "censored")
         if event == left:
             raise InputError(
                 f"{door.option('cause')} and {door.option('censored')} are both {event!r}. Name "

@@ -17,7 +17,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 from bayescal.core.versions import group_of
 from bayescal.data.doors import CaseRoles, Given, door, given_of
-from bayescal.data.read import paired
+from bayescal.data.read import read_cases
 from bayescal.data.roles import Roles, Structure, as_roles, read_groups
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import terms_of
@@ -203,7 +203,8 @@ def _cases(
         y_true=given.y_true, y_prob=given.y_prob, offset=offset
     )
     weight, label = roles.columns.get("sample_weight"), given.words.get("pos_label")
-    outcome, score, weight = paired(y_true, y_prob, weight, pos_label=label)
+    cases = read_cases(y_true, y_prob, weight, replicates=False, pos_label=label)
+    outcome, score, weight = cases.one
     if score.size != len(given.y_prob):
         return None
     one = np.ones(score.size)

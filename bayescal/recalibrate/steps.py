@@ -19,7 +19,7 @@ from bayescal.core.errors import InputError, check_choice
 from bayescal.core.optimise import log_odds_of
 from bayescal.data.cases import aligned
 from bayescal.data.read import as_numbers
-from bayescal.data.rows import Rows, collapse, levels_of
+from bayescal.data.rows import Rows, collapse
 from bayescal.estimators.bins import as_bins
 from bayescal.estimators.smooth import smooth_ece_curve
 from bayescal.recalibrate.base import (
@@ -27,6 +27,7 @@ from bayescal.recalibrate.base import (
     as_amount,
     as_knots,
     both_columns,
+    exact_rows,
     in_order,
     log_probabilities,
 )
@@ -50,14 +51,6 @@ class StepRecalibrator(Recalibrator):
         raise NotImplementedError
 
 
-def exact_rows(scores: Floats, outcomes: Floats, weights: Floats | None) -> Rows:
-    """One row for each distinct score."""
-    levels = levels_of(scores)
-    if weights is None:
-        return Rows(levels.score, levels.cases().astype(np.float64), levels.totals(outcomes))
-    return Rows(levels.score, levels.totals(weights), levels.totals(weights * outcomes))
-
-
 def equal_mass(
     trials: Floats, n_bins: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -66,12 +59,7 @@ def equal_mass(
     A row goes to the bin where its first case falls, so that some bins may stay empty; those are
     left out.
 
-    Returns
-    -------
-    scheme : ndarray of shape (bins,)
-        Index into `n_bins` of each bin that holds cases.
-    first : ndarray of shape (bins,)
-        Its first row.
+    Shapes: `scheme`, `first` (bins,).
     """
     scheme = np.repeat(np.arange(n_bins.size), n_bins)
     index = np.arange(scheme.size) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)
