@@ -74,9 +74,6 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "bayescal.recalibration_gain": IMPUTED,
     "bayescal.update": IMPUTED,
     "CalibrationData.from_counts": {"trials": np.full(N, 3), "imputation": np.arange(N) // 2 % 2},
-    "CalibrationData.from_multiclass": {
-        "imputation": _halves((MATRIX.argmax(axis=1) == OUTCOME).astype(int))
-    },
     "bayescal.optimism": {"X": np.column_stack([SCORE, COLUMNS["features"]])},
     "estimators.probabilistic_kendall_tau": {"truth": np.sqrt(SCORE)},
     "recalibrate.VarianceRecalibrator.fit": {"X": MATRIX},

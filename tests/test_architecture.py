@@ -506,10 +506,10 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 
 ASKING = """
     estimators.survival fitting._update
-    fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
+    fitting.pymc gain.advice gain.paired gain.updates
     inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
-    multilevel.compared multilevel.followed multilevel.left_out multilevel.nuts
+    multilevel.compared multilevel.followed multilevel.nuts
     multilevel.problem multilevel.replicates plots._curve
     plots._numbers posterior.decisions posterior.departures
     posterior.functionals posterior.posterior

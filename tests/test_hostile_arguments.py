@@ -47,10 +47,10 @@ ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData
     "MultilevelPosterior.when_changed",
 }
 """Of other objects than those at hand: their errors say so first."""
-PARTS = 12
+PARTS = 6
 """Of the tests with many values, so that none takes long."""
-SHARE = 8
-"""Every eighth value, other ones for each argument: what is run before each merge."""
+SHARE = 16
+"""Every sixteenth value, other ones for each argument: what is run before each merge."""
 
 Attack = tuple[Call, str, Any]
 

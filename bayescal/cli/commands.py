@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal.cli.options import FIT, OF_COLUMNS, OF_READING, PLANNED, Command, Parsed, as_typed
 from bayescal.cli.reading import introduction, read_from, request_of
-from bayescal.cli.terminal import BOLD, DIM, Terminal, counting, working
+from bayescal.cli.terminal import BOLD, DIM, Terminal, working
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.page import Page, Section
 from bayescal.core.text import shortened
@@ -24,22 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """A result, and what was read for it.
+    """A result that has a page, and what was read for it.
 
-    Attributes
-    ----------
-    result : object
-        It has a page.
-    title : str
-        Of the page.
-    source : mapping of str to object
-        What was read, for the record.
-    notes : tuple of str
-        What the command adds to those of the page.
-    finish : callable
-        Writes what is no page, once all else is written, and says which files these are.
-    of_page : mapping of str to object
-        Options of the page of the result.
+    `finish` writes what is no page, once all else is written, and says which files these are.
     """
 
     result: Any
@@ -309,7 +296,7 @@ def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
         return answer
     with working("Fitting"):
         made.recalibrator.fit(predictions.data)
-    with counting("Recalibrating", "rows") as progress:
+    with working("Recalibrating") as progress:
         made.compute(how["ci_prob"], progress)
     notes = tuple(made.notes(method, is_own=given["new"] is None))
     return replace(answer, notes=notes, finish=made.writer(predictions, method))
@@ -325,7 +312,7 @@ def _cross_fitted(
     read = predictions
     outcome = as_outcomes(read.outcome, pos_label=predictions.request.pos_label)
     seed, weight = how["random_state"], read.weight
-    with counting("Fitting on all folds but one", "fits") as progress:
+    with working("Fitting on all folds but one") as progress:
         after = cross_fit(
             outcome,
             read.prob,
@@ -403,7 +390,7 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
     options = {name: given[name] for name in named if given[name] is not None}
     if given["simulations"] is not None:
         options["n_simulations"] = given["simulations"]
-    with counting("Simulating studies", "studies") as progress:
+    with working("Simulating studies") as progress:
         result = planned(
             truth=truth,
             scores=scores,
@@ -459,13 +446,7 @@ def app(given: Parsed, terminal: Terminal) -> None:
 
 
 def _how(given: Parsed, seed: int | None = DEFAULT_SEED) -> dict[str, Any]:
-    """Options of the fit, checked before the file is read.
-
-    Parameters
-    ----------
-    seed : int or None
-        Unless one is given; None where the result has its own.
-    """
+    """Options of the fit, checked before the file is read."""
     from bayescal.model.priors import as_prior
 
     level = 0.95 if given.get("ci_prob") is None else as_level(given["ci_prob"])

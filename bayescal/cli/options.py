@@ -41,19 +41,7 @@ def _count(typed: str) -> int:
 
 
 class Option(NamedTuple):
-    """An option.
-
-    Attributes
-    ----------
-    value : str
-        What stands behind it in the help; nothing of a flag.
-    help : str
-        What it says, in one line.
-    read : callable
-        From what was typed; a ValueError is a clause about the option.
-    repeats : bool
-        Whether it can be given several times.
-    """
+    """An option: what stands behind it in the help (nothing of a flag), and how it is read."""
 
     value: str
     help: str
@@ -160,19 +148,7 @@ HELP = ("-h", "--help", "--help-all")
 
 @dataclass(frozen=True)
 class Command:
-    """A command.
-
-    Attributes
-    ----------
-    purpose : str
-        In one line.
-    options : tuple of str
-        Names of its options, in the order of the help.
-    work : callable
-        From what was typed, and the terminal, to its answer.
-    file : str
-        What its argument is called; empty where it has none, in brackets where it may be left out.
-    """
+    """A command; its `file` is empty if it has none, in brackets if it may be left out."""
 
     name: str
     purpose: str

@@ -51,17 +51,7 @@ def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator
 
 @dataclass
 class Recalibrated:
-    """A file whose scores are recalibrated.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the new columns.
-    scores : ndarray of shape (n,)
-        NaN where there is none.
-    columns : list of ndarray
-        What is written, once it is computed.
-    """
+    """A file whose scores are recalibrated; NaN where there is none."""
 
     source: Source
     scale: Any
@@ -174,13 +164,7 @@ def _write_mark(
 
 
 class Mark(NamedTuple):
-    """The mark of a map that made a column.
-
-    Attributes
-    ----------
-    is_own : bool
-        Whether the map was fitted to these very cases.
-    """
+    """The mark of a map that made a column; `is_own` if the map was fitted to these very cases."""
 
     path: Path
     is_own: bool
@@ -225,18 +209,7 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class RunningTable:
-    """A table on disk.
-
-    Attributes
-    ----------
-    data : CalibrationData or None
-        None before the first cases.
-    added : tuple of dict
-        What it was made of, in order: the file, the fingerprint of its cases, their number, and
-        what the columns were called.
-    state : tuple of int or None
-        Of the file when it was read, to see whether another program has written to it since.
-    """
+    """A table on disk, with what it was made of and the state of its file when it was read."""
 
     path: Path
     data: CalibrationData | None
@@ -263,13 +236,7 @@ class RunningTable:
         return cls(path, CalibrationData.from_xarray(dataset), added, state)
 
     def with_cases(self, predictions: Cases, *, force: bool = False) -> RunningTable:
-        """The table with new cases, not yet written.
-
-        Parameters
-        ----------
-        force : bool
-            Add cases that are there already, or whose columns have other names.
-        """
+        """The table with new cases, not yet written; `force` adds what seems to be there."""
         from bayescal.data.stored import fingerprint
 
         new = {

@@ -22,18 +22,7 @@ WRITTEN = (*RENDERED, "output", "update")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        By default those of the process.
-
-    Examples
-    --------
-    >>> from bayescal.cli import main
-    >>> main(["predictions.csv"])  # doctest: +SKIP
-    """
+    """Run the command line on these words, by default those of the process, and exit."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show

@@ -31,9 +31,6 @@ from bayescal.core.text import plain
 STDOUT = Path("-")
 # Seconds that a step may take before anything is said of it.
 PATIENCE = 2.0
-# Least time between two lines of a log on work that is counted.
-SECONDS = 5.0
-LOG_STEPS = 10
 BOLD, DIM, YELLOW, RED = "1", "2", "33", "1;31"
 # Warnings of the package that are told as notes.
 NOTED = (
@@ -113,16 +110,13 @@ def as_command(words: Sequence[str]) -> str:
 
 
 @contextmanager
-def working(doing: str) -> Iterator[None]:
+def working(doing: str) -> Iterator[Progress]:
     """Say on stderr what is done, once it takes long: on a terminal live, in a log as one line.
 
-    Parameters
-    ----------
-    doing : str
-        What is done, such as "Drawing".
+    Yields what to call with the number of units that are done, and of all, where they are counted.
     """
     ended, start, text = threading.Event(), time.monotonic(), f"{plain(doing)} ..."
-    live = sys.stderr.isatty()
+    live, counted = sys.stderr.isatty(), ""
 
     def tell() -> None:
         if ended.wait(PATIENCE):
@@ -130,56 +124,21 @@ def working(doing: str) -> Iterator[None]:
         if not live:
             print(text, file=sys.stderr, flush=True)
         while live and not ended.wait(0.2):
-            _over_last(f"{text} {time.monotonic() - start:.0f} s")
+            _over_last(counted or f"{text} {time.monotonic() - start:.0f} s")
+
+    def progress(done: int, total: int) -> None:
+        nonlocal counted
+        left = (time.monotonic() - start) * (total - done) / max(done, 1)
+        counted = f"{plain(doing)}: {done:,} of {total:,} ({done / total:.0%}), {left:.0f} s left"
 
     teller = threading.Thread(target=tell, daemon=True)
     with alone():
         teller.start()
         try:
-            yield
+            yield progress
         finally:
             ended.set()
             teller.join()
-            _over_last("") if live else None
-
-
-@contextmanager
-def counting(doing: str, unit: str) -> Iterator[Progress]:
-    """Show on stderr how much is done and the time left: live, or a line for each tenth in a log.
-
-    Parameters
-    ----------
-    doing : str
-        What is done, such as "Simulating studies".
-    unit : str
-        What is counted, in the plural.
-
-    Yields
-    ------
-    callable
-        To call with the number of units that are done, and of all.
-    """
-    live = sys.stderr.isatty()
-    start = last = time.monotonic()
-    steps = 0
-
-    def show(done: int, total: int) -> None:
-        nonlocal last, steps
-        now, reached = time.monotonic(), LOG_STEPS * done // total
-        left = (now - start) * (total - done) / max(done, 1)
-        line = (
-            f"{plain(doing)}: {done:,} of {total:,} {unit} ({done / total:.0%}), {left:.0f} s left"
-        )
-        if live and now - start > PATIENCE:
-            _over_last(line)
-        elif not live and reached > steps and now - last >= SECONDS:
-            last, steps = now, reached
-            print(line, file=sys.stderr, flush=True)
-
-    with alone():
-        try:
-            yield show
-        finally:
             _over_last("") if live else None
 
 

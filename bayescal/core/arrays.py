@@ -22,23 +22,7 @@ BLOCK = 1 << 16
 
 
 def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:
-    """Consecutive slices of `size` items that cover them all.
-
-    Parameters
-    ----------
-    size : int
-        Number of items.
-    width : int
-        Numbers that the work on one item needs.
-    room : int
-        Numbers that the work on one slice may need. A slice has one item at least.
-
-    Examples
-    --------
-    >>> from bayescal.core.arrays import blocks
-    >>> list(blocks(5, width=10, room=20))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Consecutive slices of `size` items that cover them all."""
     step = max(1, room // max(1, width))
     for start in range(0, size, step):
         yield slice(start, min(start + step, size))
@@ -47,21 +31,7 @@ def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:
 def by_group(group: NDArray[np.integer]) -> NDArray[np.intp]:
     """The order in which items of one group stand together, and in their own order.
 
-    Parameters
-    ----------
-    group : ndarray of int of shape (n,)
-        Numbers of groups, none negative. NumPy sorts those of two bytes in a fifth of the time.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.arrays import by_group
-    >>> by_group(np.array([2, 0, 2, 1]))
-    array([1, 3, 0, 2])
+    Shapes: `group` (n,); result (n,).
     """
     if group.size and group.max() <= np.iinfo(np.uint16).max:
         group = group.astype(np.uint16)
@@ -69,14 +39,7 @@ def by_group(group: NDArray[np.integer]) -> NDArray[np.intp]:
 
 
 def is_single(value: Any) -> bool:
-    """Whether this is one value, and not several, of which some may be lists in turn.
-
-    Examples
-    --------
-    >>> from bayescal.core.arrays import is_single
-    >>> [is_single(value) for value in (0.2, [0.2], [[0.1], [0.2, 0.3]])]
-    [True, False, False]
-    """
+    """Whether this is one value, and not several, of which some may be lists in turn."""
     try:
         return np.ndim(value) == 0
     except ValueError:  # rows that differ in length
@@ -86,27 +49,7 @@ def is_single(value: Any) -> bool:
 def power_mean(values: Floats, order: float, mean: Callable[[Floats], Any]) -> Floats:
     """(mean |values|^order)^(1/order) over the last axis, with the largest factored out.
 
-    Parameters
-    ----------
-    values : ndarray of shape (..., n)
-        0 where `mean` gives no weight, so that the largest is one that counts.
-    order : float, at least 1
-        Finite. As it grows, the result tends to the largest of |values|.
-    mean : callable
-        Average, or sum, over the last axis of an array of the shape of `values`.
-
-    Returns
-    -------
-    ndarray of the shape of what `mean` returns
-        NaN where a value is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.arrays import power_mean
-    >>> error = np.array([0.1, -0.2])
-    >>> [round(float(power_mean(error, p, np.mean)), 3) for p in (1, 2, 1e6)]
-    [0.15, 0.158, 0.2]
+    Shapes: `values` (..., n).
     """
     size = np.abs(values)
     largest = size.max(axis=-1)
@@ -115,14 +58,7 @@ def power_mean(values: Floats, order: float, mean: Callable[[Floats], Any]) -> F
 
 
 def random_generator(random_state: RandomState = None) -> np.random.Generator:
-    """The generator that a user's `random_state` stands for.
-
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        None for a fresh one, an integer of at least 0 for one that can be had again. A generator
-        is used as it is, and moves on.
-    """
+    """The generator that a user's `random_state` stands for."""
     if random_state is None:
         return np.random.default_rng()
     if isinstance(random_state, np.random.Generator):
@@ -133,18 +69,7 @@ def random_generator(random_state: RandomState = None) -> np.random.Generator:
 
 
 def as_seed(random_state: RandomState = None) -> int:
-    """A user's `random_state` as an integer that can be kept, so that the work can be repeated.
-
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        As `random_generator`; an integer is the seed itself, from anything else one is drawn.
-
-    Returns
-    -------
-    int
-        At least 0.
-    """
+    """A user's `random_state` as an integer that can be kept, so that the work can be repeated."""
     if random_state is None or isinstance(
         random_state, (np.random.Generator, np.random.RandomState)
     ):
@@ -166,13 +91,6 @@ def log_sum(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     """Log of the sum of exp along some axes; minus infinity where there is nothing.
 
     SciPy's `logsumexp` in a fraction of its time on small arrays: of real numbers alone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.arrays import log_sum
-    >>> log_sum(np.log([[1.0, 2.0], [0.5, 0.5]]), axis=1).round(4)
-    array([1.0986, 0.    ])
     """
     top = values.max(axis=axis, keepdims=True)
     top[~np.isfinite(top)] = 0.0
@@ -182,14 +100,7 @@ def log_sum(values: Floats, axis: int | tuple[int, ...]) -> Floats:
 
 @dataclass(frozen=True)
 class Known:
-    """A function without arguments that can be pickled.
-
-    Examples
-    --------
-    >>> from bayescal.core.arrays import Known
-    >>> Known(3)()
-    3
-    """
+    """A function without arguments that can be pickled."""
 
     value: Any
 

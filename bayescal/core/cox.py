@@ -21,17 +21,10 @@ FLAT_OF_COX, STEEPEST_OF_COX = 1e-9, 1e-3
 class CoxFit:
     """A fitted Cox regression.
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (k,)
-    covariance : ndarray of shape (k, k)
-    centre : ndarray of shape (k,)
-        Values of the columns at which the baseline hazard is.
-    hazard, variance : ndarray of shape (steps + 1,)
-        Cumulative baseline hazard by each time, as Breslow estimates it, and its variance if the
-        coefficients were known.
-    mean : ndarray of shape (steps + 1, k)
-        Sum, by each time, of the steps of the hazard times the mean column at risk.
+    `coefficients` and `centre`, the columns at which the baseline hazard is, have shape (k,).
+    `hazard` (Breslow's cumulative estimate) and its `variance` if the coefficients were known have
+    shape (steps + 1,); `mean`, of shape (steps + 1, k), sums the steps of the hazard times the mean
+    column at risk.
     """
 
     coefficients: Floats
@@ -52,14 +45,7 @@ class CoxFit:
     def standard_error(self, columns: Floats, step: int, weight: Floats | None = None) -> Floats:
         """Of the risk by a time of each case, or of a weighted sum of all of them.
 
-        Parameters
-        ----------
-        columns : ndarray of shape (n, k)
-        weight : ndarray of shape (n,), optional
-
-        Returns
-        -------
-        ndarray of shape (n,), or (1,) with weights
+        Shapes: `columns` (n, k); `weight` (n,); result (n,).
         """
         relative = self.relative(columns)
         total = relative * np.exp(-self.hazard[step] * relative)  # slope by the baseline hazard
@@ -73,16 +59,7 @@ class CoxFit:
 def at_risk(entry: NDArray[np.intp], last: NDArray[np.intp], value: Floats, steps: int) -> Floats:
     """Sums of a value over the cases under observation in each step from 1 to `steps`.
 
-    Parameters
-    ----------
-    entry, last : ndarray of int of shape (n,)
-        Cases are under observation from the step after `entry` to the step `last`.
-    value : ndarray of shape (n,)
-
-    Returns
-    -------
-    ndarray of shape (steps + 1,)
-        The first is 0.
+    Shapes: `entry`, `last`, `value` (n,); result (steps + 1,).
     """
     # sums from the end: those of the last few cases keep their digits
     there, later = (
@@ -101,15 +78,7 @@ def fit_cox(
 ) -> CoxFit:
     """Cox regression by Efron's likelihood.
 
-    Parameters
-    ----------
-    entry, last : ndarray of int of shape (n,)
-        As in `at_risk`.
-    event : ndarray of bool of shape (n,)
-        In the step `last`.
-    columns : ndarray of shape (n, k)
-    steps : int
-        The last of all times.
+    Shapes: `entry`, `last`, `event` (n,); `columns` (n, k).
     """
     with needed("Cox regression", "bayescal[survival]"):
         from statsmodels.duration.hazard_regression import PHReg

@@ -10,24 +10,7 @@ SCORE_ROUNDING = 1e-12
 
 
 def least_treated(threshold: Floats | float) -> Floats:
-    """The lowest score that reaches a threshold: less by a relative 1e-12, for rounding.
-
-    Parameters
-    ----------
-    threshold : ndarray or float
-        Risks in [0, 1).
-
-    Returns
-    -------
-    ndarray
-        Whoever has a score of at least this is treated.
-
-    Examples
-    --------
-    >>> from bayescal.core.decision import least_treated
-    >>> bool(0.1 - 2e-17 >= least_treated(0.1) > 0.1 - 1e-12)
-    True
-    """
+    """The lowest score that reaches a threshold: less by a relative 1e-12, for rounding."""
     least: Floats = np.multiply(threshold, 1 - SCORE_ROUNDING)
     return least
 
@@ -38,20 +21,6 @@ def net_benefit(events: Floats, treated: Floats | float, threshold: Floats | flo
     events - (treated - events) t / (1 - t). It is linear, so that it may be taken of one case, of
     the average case, or of all of them.
 
-    Parameters
-    ----------
-    events, treated : ndarray
-        Events among the treated, and all that are treated.
-    threshold : ndarray or float
-        Risk t in [0, 1) from which whoever acts is willing to treat.
-
-    Returns
-    -------
-    ndarray
-        In the units of `events`.
-
-    References
-    ----------
     Vickers & Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
     Medical Decision Making 26, 2006.
     """

@@ -41,37 +41,7 @@ CURES_IN_PYTHON = {
 
 
 class CaseError(InputError):
-    """A fault in cases, as data: each door words it in its own terms.
-
-    Parameters
-    ----------
-    argument : str
-        The role, or `y_true` and `y_prob`; of several columns with the column: ``y_prob[:, 1]``.
-    fault : str
-        A clause without its subject: ``is outside [0, 1]``. With a comma in front it is said of
-        the value: ``, which is not a number``.
-    row : int, optional
-        Position of the first case, from 0; None of a fault of the whole column.
-    value : str, optional
-        What stands there, as it is shown.
-    more : str
-        What follows the clause: why, and how many more there are.
-    cure : str
-        Whole sentences, or a key of `CURES_IN_PYTHON`.
-    others : mapping of str to str
-        Other arguments of the same case, with their values.
-    part : str
-        Where the column is, such as a chunk.
-
-    Examples
-    --------
-    >>> from bayescal.core.errors import CaseError
-    >>> error = CaseError("y_prob", "is outside [0, 1]", row=2, value="1.2", cure="percent")
-    >>> str(error)
-    'y_prob[2] = 1.2 is outside [0, 1]. If these are percentages, divide by 100.'
-    >>> error.worded("column {!r}".format, "line {} of a.csv".format, {"percent": "Or --percent?"})
-    "column 'y_prob': 1.2 is outside [0, 1] on line 2 of a.csv. Or --percent?"
-    """
+    """A fault in cases, as data: each door words it in its own terms."""
 
     def __init__(
         self,
@@ -112,17 +82,7 @@ class CaseError(InputError):
         where: Callable[[int], str],
         cures: Mapping[str, str] | None = None,
     ) -> str:
-        """The fault in the words of a door.
-
-        Parameters
-        ----------
-        name : callable
-            What an argument is called there, such as ``column 'risk'``.
-        where : callable
-            Where the case of a row stands, such as ``line 4 of a.csv``.
-        cures : mapping of str to str, optional
-            Its sentences for keys of `CURES_IN_PYTHON`.
-        """
+        """The fault in the words of a door."""
         cure = (CURES_IN_PYTHON | dict(cures or {})).get(self.cure, self.cure)
         fault = self.fault.removeprefix(", which ")
         fault += "".join(f" ({value} in {name(other)})" for other, value in self.others.items())
@@ -194,13 +154,7 @@ class WeightWarning(UserWarning):
 
 
 def warn(told: str, category: type[Warning], **attributes: Any) -> None:
-    """Warn of the user's line: the first that is called from outside this package.
-
-    Parameters
-    ----------
-    **attributes
-        Of the warning.
-    """
+    """Warn of the user's line: the first that is called from outside this package."""
     warning, frame, level = category(told), sys._getframe(1), 2
     vars(warning).update(attributes)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bayescal."):
@@ -265,17 +219,7 @@ def as_order(p: Any, *, infinite: bool = False) -> float:
 def as_count(
     value: Any, name: str, minimum: int = 1, maximum: float | None = None, *, limit: str = ""
 ) -> int:
-    """An integer in a range, or an `InputError`.
-
-    Parameters
-    ----------
-    value : int
-        Booleans and floats are refused, also those without a fraction.
-    minimum, maximum : int
-        The ends, both allowed; no maximum by default.
-    limit : str
-        What the maximum is, for the message: "the number of cases".
-    """
+    """An integer in a range, or an `InputError`."""
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     most = LARGEST_COUNT if maximum is None else maximum
     if is_integer and minimum <= value <= most:
@@ -324,21 +268,7 @@ def check_callable(value: Any, name: str, what: str) -> None:
 
 
 def check_type(value: Any, kind: type[T], name: str, cure: str) -> T:
-    """An object of one class.
-
-    Parameters
-    ----------
-    cure : str
-        A sentence on what to pass.
-
-    Examples
-    --------
-    >>> from bayescal.core.errors import check_type
-    >>> check_type(3, dict, "options", "Pass names and values.")
-    Traceback (most recent call last):
-        ...
-    bayescal.core.errors.InputError: options must be a dict, got int 3. Pass names and values.
-    """
+    """An object of one class."""
     if isinstance(value, kind):
         return value
     given = type(value).__name__

@@ -18,13 +18,7 @@ PAGES = (".html", ".htm")
 
 
 def as_path(path: Any, name: str = "path") -> Path:
-    """The name of a file or a folder, which need not exist.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    """
+    """The name of a file or a folder, which need not exist."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(
@@ -35,13 +29,7 @@ def as_path(path: Any, name: str = "path") -> Path:
 
 
 def existing_file(path: Any, name: str = "path") -> Path:
-    """The name of a file that exists.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    """
+    """The name of a file that exists."""
     file = as_path(path, name)
     if not os.path.isfile(file):  # unlike Path.is_file, also of a name that is too long
         raise InputError(f"{name} {shortened(repr(str(file)))} is not a file.")
@@ -52,11 +40,6 @@ def check_page(path: Path, name: str = "path") -> None:
     """Refuse a name that says a page is something else, such as a Word or PDF document.
 
     Pipes and devices have any name.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
     """
     is_pipe = path.exists() and not path.is_file()
     if path.suffix.lower() not in PAGES and not is_pipe:
@@ -71,13 +54,8 @@ def check_page(path: Path, name: str = "path") -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """A file to write, which takes the name of `path` when the block ends without an error.
 
-    An error or an interruption leaves the former file as it was. A link stays a link, and a pipe
-    or a device is written to directly.
-
-    Yields
-    ------
-    Path
-        Of the same name, in a temporary folder beside the file.
+    An error or an interruption leaves the former file as it was. A link stays a link, and a pipe or
+    a device is written to directly.
     """
     try:
         with suppress(FileNotFoundError):

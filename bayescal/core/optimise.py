@@ -45,14 +45,7 @@ Objective = Callable[[Floats], tuple[float, Floats, Floats]]
 
 @dataclass(frozen=True)
 class Mode:
-    """Where a smooth function peaks, and how sharply.
-
-    Attributes
-    ----------
-    point : ndarray of shape (d,)
-    information : ndarray of shape (d, d)
-        The negative Hessian at `point`.
-    """
+    """Where a smooth function peaks, and its negative Hessian there, of shape (d, d)."""
 
     point: Floats
     value: float
@@ -70,17 +63,10 @@ def maximise(
 ) -> Mode:
     """Climb to a local maximum by Newton steps, damped where the surface is not concave.
 
-    Parameters
-    ----------
-    objective : callable
-        Maps a point of shape (d,) to its value, gradient (d,) and Hessian (d, d).
-    start : ndarray of shape (d,)
-    tolerance : float
-        Stop when the predicted gain of the next step falls below this.
-    steps : int
-        Most steps to take.
-    longest : float
-        Farthest that one step may move a coordinate.
+    The objective maps a point of shape (d,) to its value, gradient (d,) and Hessian (d, d). The
+    search ends where the next step promises less than `tolerance`; `longest` is the farthest that
+    one step moves a coordinate. SciPy has it with less damping, and importing `scipy.optimize`
+    takes longer than an ordinary search.
     """
     point = np.array(start, dtype=np.float64)
     value, gradient, hessian = objective(point)
@@ -115,14 +101,6 @@ def zero_of(
 ) -> float:
     """Where a function is 0 that has other signs at two ends, by inverse quadratics or halves.
 
-    Examples
-    --------
-    >>> from bayescal.core.optimise import zero_of
-    >>> round(zero_of(lambda x: x**2 - 2, 0, 2), 9)
-    1.414213562
-
-    References
-    ----------
     Chandrupatla (1997), A new hybrid quadratic/bisection algorithm for finding the zero of a
     nonlinear function without using derivatives, Advances in Engineering Software 28.
     """
@@ -152,16 +130,8 @@ def zero_of(
 def by_differences(function: Callable[[Floats], Floats]) -> Objective:
     """A smooth function with its gradient and Hessian by central differences, for `maximise`.
 
-    Parameters
-    ----------
-    function : callable
-        Maps points of shape (n, d) to values of shape (n,). Its coordinates are on the scale of
-        one: the step is 0.01.
-
-    Returns
-    -------
-    callable
-        Maps a point of shape (d,) to its value, gradient (d,) and Hessian (d, d).
+    It maps points of shape (n, d) to values (n,), with coordinates on the scale of one: the step is
+    0.01.
     """
 
     def derivatives(point: Floats) -> tuple[float, Floats, Floats]:
@@ -224,23 +194,10 @@ def fit_logistic(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Maximum likelihood of logit P = offset + coef @ basis, for every row of totals.
 
-    Parameters
-    ----------
-    basis : ndarray of shape (k, rows)
-    cases : ndarray of shape (rows,) or (replicates, rows)
-        Cases that each row stands for.
-    totals : ndarray of shape (replicates, k)
-        Sums of outcome times basis over the cases. Outcomes may be probabilities: the fit is then
-        the one nearest to them in Kullback-Leibler divergence.
-    offset : ndarray of shape (rows,), optional
-    start : ndarray of shape (k,) or float
-
-    Returns
-    -------
-    coef : ndarray of shape (replicates, k)
-        Where outcomes are separated there is no maximum, and this is far out, with a likelihood
-        within rounding of the supremum.
-    converged : ndarray of shape (replicates,)
+    `basis` (k, rows); `cases`, those that each row stands for, (rows,) or (replicates, rows);
+    `totals` (replicates, k), the sums of outcome times basis, where outcomes may be probabilities.
+    Gives `coef` (replicates, k) and whether it converged; of separated outcomes it is far out, with
+    a likelihood within rounding of the supremum.
     """
     columns, back, forth = _orthogonal(basis)
     first = np.broadcast_to(np.asarray(start, dtype=np.float64), basis.shape[0])
@@ -253,13 +210,7 @@ def _orthogonal(basis: Floats) -> tuple[Floats, Floats, Floats]:
 
     Directions in which it does not vary are left out.
 
-    Returns
-    -------
-    columns : ndarray of shape (rank, rows)
-    back : ndarray of shape (k, rank)
-        Coefficients of the columns to those of the basis; basis to columns, when transposed.
-    forth : ndarray of shape (rank, k)
-        Coefficients of the basis to those of the columns.
+    Shapes: `columns` (rank, rows); `back` (k, rank); `forth` (rank, k).
     """
     scale, unit = _scale(basis), np.sqrt(basis.shape[1])
     orthonormal, triangle = np.linalg.qr((basis / scale[:, None]).T)
@@ -328,11 +279,7 @@ def _sums(
 ) -> tuple[Floats, Floats, Floats]:
     """Sums of log(1 + odds), and of the fitted probabilities with the basis; the information.
 
-    Returns
-    -------
-    cost : ndarray of shape (replicates,)
-    fitted : ndarray of shape (replicates, k)
-    information : ndarray of shape (replicates, k, k)
+    Shapes: `cost` (replicates,); `fitted` (replicates, k); `information` (replicates, k, k).
     """
     count, size = coef.shape
     shapes = ((count,), (count, size), (count, size, size))
@@ -375,19 +322,8 @@ def binomial_mle(
 ) -> tuple[Floats, Floats]:
     """Unpenalised binomial regression of one data set: logit P = offset + basis @ coef.
 
-    Parameters
-    ----------
-    basis : ndarray of shape (rows, k)
-    trials, hits : ndarray of shape (rows,)
-    offset : ndarray of shape (rows,) or float
-    start : ndarray of shape (k,) or float
-        Where the search begins.
-
-    Returns
-    -------
-    coef : ndarray of shape (k,)
-    covariance : ndarray of shape (k, k)
-        Inverse of the observed information.
+    Shapes: `basis` (rows, k); `trials`, `hits`, `offset` (rows,); `start`, `coef` (k,);
+    `covariance` (k, k).
     """
     if not basis.shape[1]:
         return np.empty(0), np.empty((0, 0))

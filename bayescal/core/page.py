@@ -20,22 +20,9 @@ LINE_WIDTH = 78
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, not drawn yet: a function of `bayescal.plots` and what it draws.
+    """A figure, not drawn yet: the name of a function of `bayescal.plots`, and what it draws.
 
-    Attributes
-    ----------
-    name : str
-        Of the function in `bayescal.plots`.
-    of : object
-        Its first argument.
-    options : mapping of str to object
-        Its keywords.
-    title, caption : str
-        What stands above and beneath it.
-    alt : str
-        What it shows, for who does not see it.
-    worded : callable
-        What makes of its texts those of the page, such as "answers" of "cases".
+    `worded` makes of its texts those of the page, such as "answers" of "cases".
     """
 
     name: str
@@ -55,13 +42,8 @@ Block = str | Table | Figure
 class Section:
     """What stands under one heading.
 
-    Attributes
-    ----------
-    appendix : bool
-        Whether it is for who wants to know more: folded on the page, behind the second page in
-        Word, and not in the terminal.
-    verbatim : bool
-        Whether it stays as it is where the page has other words: publications and code.
+    An `appendix` is folded on the page, behind the second page in Word, and not in the terminal. A
+    `verbatim` one stays as it is where the page has other words: publications and code.
     """
 
     title: str
@@ -74,23 +56,9 @@ class Section:
 class Page:
     """An answer, and what it rests on.
 
-    Attributes
-    ----------
-    title : str
-        Of the page.
-    subject : str
-        What was looked at: `400 cases, 203 events (50.8 %)`.
-    answer : tuple of str
-        Sentences, the most important first: the first has at most 20 words and two numbers with
-        their intervals, and nothing below contradicts it.
-    sections : tuple of Section
-        In the order in which they are read.
-    notes : tuple of str
-        What limits the answer.
-    record : mapping of str to object
-        All numbers, not rounded, with what is needed to compute them again: what JSON holds.
-    tone : {"good", "bad", "open"}
-        Of the answer; a colour on the page.
+    The first sentence of `answer` has at most 20 words and two numbers with their intervals, and
+    nothing below contradicts it. `notes` limit the answer; `record` has all numbers, not rounded,
+    with what is needed to compute them again: what JSON holds. `tone` is "good", "bad" or "open".
     """
 
     title: str

@@ -39,23 +39,7 @@ def silent(_: int) -> None:
 def bar(
     title: str, total: int, progress: Progress = None, patience: float = 0.0
 ) -> Iterator[Advance]:
-    """Show on stderr how much of some work is done, and the time left.
-
-    Parameters
-    ----------
-    title : str
-    total : int
-        Units of the work.
-    progress : bool or callable, optional
-        By default a bar on a terminal, unless other work shows one.
-    patience : float
-        Seconds before the bar is shown.
-
-    Yields
-    ------
-    callable
-        To call with the units that were done since it was called last.
-    """
+    """Show on stderr how much of some work is done, and the time left."""
     if callable(progress):
         yield _added_up(progress, total)
         return

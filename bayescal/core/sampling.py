@@ -30,27 +30,8 @@ STEPS_OF_ONE = 200
 def student_stretch(normal: Floats, degrees: int) -> Floats:
     """What turns standard normal draws into Student-t draws: 1 / sqrt(chi-square / degrees).
 
-    The chi-square has the probability level of `normal`. Its logarithm is interpolated in a table,
-    with a relative error below 1e-6.
-
-    Parameters
-    ----------
-    normal : ndarray of shape (n,)
-        Standard normal draws, independent of those that are stretched; read as 7.2 beyond it.
-    degrees : int
-        Degrees of freedom, at least 4.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Decreasing in `normal`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.sampling import student_stretch
-    >>> student_stretch(np.array([-1.0, 0.0, 1.0]), 4).round(4)
-    array([1.6805, 1.0916, 0.7786])
+    The chi-square has the probability level of `normal`, so that the stretch falls with it. Its
+    logarithm is interpolated in a table, with a relative error below 1e-6.
     """
     log_stretch = _table(degrees)
     position = np.clip((normal + FARTHEST_NORMAL) * STEPS_OF_ONE, 0, log_stretch.size - 1)
@@ -93,29 +74,9 @@ NEAREST_TO_ENDS = 1e-12
 def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     """Evenly spread points in the unit cube, of shape (2^power, d).
 
-    A lattice of rank 1 with a random shift, folded by x -> 1 - |2x - 1|. Every point is uniform by
-    itself, so averages over the points are unbiased; together they leave no gaps, so averages of
-    smooth functions have far smaller errors than those over independent points. Axes beyond the
-    fortieth are spread evenly, and paired with the others at random.
-
-    Returns
-    -------
-    ndarray of shape (2^power, d)
-        In [0, 1].
-
-    References
-    ----------
-    Cools, Kuo & Nuyens (2006), Constructing embedded lattice rules for multivariate integration,
-    SIAM Journal on Scientific Computing 28. Hickernell (2002), Obtaining O(N^-2+e) convergence for
-    lattice quadrature rules: the fold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.sampling import lattice_points
-    >>> points = lattice_points(12, 3, np.random.default_rng(0))
-    >>> bool(abs((points**2).mean() - 1 / 3) < 1e-6)
-    True
+    A lattice of rank 1 (Cools, Kuo & Nuyens 2006) with a random shift, folded by x -> 1 - |2x - 1|
+    (Hickernell 2002). Every point is uniform by itself; together they leave no gaps. Axes beyond
+    the fortieth are spread evenly, and paired with the others at random.
     """
     size = 1 << power
     points = np.empty((size, d))
@@ -175,30 +136,8 @@ def even_choice(
     """Indices of draws of equal weight, which keep the joint distribution of a few features.
 
     Systematic resampling along an order in which neighbours are alike: by the first feature in
-    strips of equal weight, in each strip by the second, and so on. Strips are walked through by
-    turns, up and down.
-
-    Parameters
-    ----------
-    features : ndarray of shape (up to 3, points)
-        The distribution of the first is kept best.
-    weights : ndarray of shape (points,)
-        Of each point; need not sum to 1.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
-        In random order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.sampling import even_choice
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.normal(size=(1, 4000))
-    >>> chosen = even_choice(points, np.ones(4000), 400, rng)
-    >>> bool(abs(points[0, chosen].mean() - points.mean()) < 0.01)
-    True
+    strips of equal weight, in each strip by the second, and so on, up and down by turns. `features`
+    has shape (up to 3, points), the first kept best.
     """
     position, share = np.zeros(weights.size), weights / weights.sum()
     for power, feature in zip(FINENESS, features, strict=False):
@@ -216,24 +155,9 @@ def even_choice(
 def even_uniforms(order: NDArray[np.intp], rng: np.random.Generator, axis: int = 0) -> Floats:
     """Numbers in [0, 1), spread evenly in each group: each is uniform, together they leave no gaps.
 
-    Neighbours of a group differ most, so that the numbers are also spread evenly over any run of
-    neighbours in it.
-
-    Parameters
-    ----------
-    order : ndarray of int of shape (n,)
-        In which those of one group stand together: that of `by_group`.
-    axis : int
-        Another for each number that the same draw takes.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    References
-    ----------
-    Kuipers & Niederreiter (1974), Uniform distribution of sequences: multiples of irrational
-    numbers, modulo 1.
+    Neighbours in `order`, in which those of a group stand together, differ most. `axis` gives
+    another for each number that a draw takes. Kuipers & Niederreiter (1974), Uniform distribution
+    of sequences.
     """
     numbers = np.empty(order.size)
     position = np.arange(order.size) * GAPLESS_STEPS[axis] + rng.random()
@@ -242,29 +166,10 @@ def even_uniforms(order: NDArray[np.intp], rng: np.random.Generator, axis: int =
 
 
 def even_points(shape: tuple[int, int, int], degrees: float, rng: np.random.Generator) -> Floats:
-    """Student-t points in one or two dimensions, spread evenly round zero.
+    """Student-t points in one or two dimensions, spread evenly round zero, of shape (L, r, n, 4).
 
     Each has the law by itself, and those of one set balance, so that the mean of a function over
     the set varies little: two are near and two far, each pair on opposite sides.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the sets: L, r and n.
-    degrees : float
-        Degrees of freedom; infinite for normal points.
-
-    Returns
-    -------
-    ndarray of shape (L, r, n, 4)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.sampling import even_points
-    >>> points = even_points((1, 2, 1000), np.inf, np.random.default_rng(0))
-    >>> bool(np.allclose(points.mean(axis=-1), 0)), round(float(points.std()), 1)
-    (True, 1.0)
     """
     size, r, n = shape
     points = np.empty((*shape, EVEN_POINTS))
@@ -304,35 +209,11 @@ NEGLIGIBLE = 10 * np.finfo(np.float64).eps
 
 
 def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
-    """Pareto-smoothed log weights, up to a constant a row, and k-hat of each row.
+    """Pareto-smoothed log weights, up to a constant a row, and k-hat of each row, of (rows, draws).
 
-    As ArviZ's `psislw` does it for one row after the other. A row with a flat top, whose largest
-    tenth and one more are equal, has no tail to smooth, and a k-hat of minus infinity; where the
-    fit fails k-hat is infinite. Both stay as they are.
-
-    Parameters
-    ----------
-    log_ratio : ndarray of shape (rows, draws)
-
-    Returns
-    -------
-    log_weights : ndarray of shape (rows, draws)
-    pareto_k : ndarray of shape (rows,)
-
-    References
-    ----------
-    Vehtari, Simpson, Gelman, Yao & Gabry (2024), Pareto smoothed importance sampling, JMLR 25.
-    Zhang & Stephens (2009), A new and efficient estimation method for the generalized Pareto
-    distribution, Technometrics 51.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.sampling import smooth_rows
-    >>> rng = np.random.default_rng(0)
-    >>> _, k = smooth_rows(np.log(rng.pareto(2, (1, 100_000))))
-    >>> bool(abs(k[0] - 1 / 2) < 0.05)
-    True
+    As ArviZ's `psislw` does it for one row after the other (Vehtari et al. 2024; Zhang & Stephens
+    2009). A row with a flat top, whose largest tenth and one more are equal, has no tail to smooth,
+    and a k-hat of minus infinity; where the fit fails k-hat is infinite. Both stay as they are.
     """
     draws = log_ratio.shape[1]
     weights = log_ratio - log_ratio.max(axis=1, keepdims=True)
@@ -394,25 +275,12 @@ LEAST_OF_PILOT = 8
 
 @dataclass(frozen=True)
 class Sample:
-    """Draws of equal weight, and how far to trust them.
+    """Draws of equal weight, of shape (draws, d), and how far to trust them.
 
-    Attributes
-    ----------
-    draws : ndarray of shape (draws, d)
-    log_evidence : float
-        Logarithm of the density's integral.
-    log_evidence_error : float
-        Its Monte Carlo standard error.
-    pareto_k : float
-        Shape of the weights' tail; above 0.7 the draws should not be trusted.
-    ess : float
-        Effective sample size of the weighted proposals.
-    proposals : ndarray of shape (proposals, d), optional
-        What the draws were chosen from.
-    weights : ndarray of shape (proposals,), optional
-        Of the proposals; they sum to 1.
-    beside : ndarray of shape (draws, ...), optional
-        What the density told of each draw beside its value.
+    `log_evidence` is the logarithm of the density's integral, with a Monte Carlo standard error;
+    above .7 of `pareto_k` the draws should not be trusted; `ess` is the effective size of the
+    weighted `proposals` that the draws were chosen from, and `beside` what the density told of each
+    draw.
     """
 
     draws: Floats
@@ -437,17 +305,7 @@ def mix_samples(
 ) -> tuple[Sample, NDArray[np.intp]]:
     """One sample from several, each with its prior weight, and the part each draw came from.
 
-    Parameters
-    ----------
-    parts : sequence of Sample
-        All of one dimension.
-    log_weights : ndarray of shape (parts,)
-
-    Returns
-    -------
-    mixed : Sample
-        Its Pareto k-hat is the worst among parts with at least one draw in a hundred.
-    part : ndarray of shape (draws,)
+    Shapes: `log_weights` (parts,); `part` (draws,).
     """
     share = shares_of_parts(parts, log_weights)
     part = resample(share, draws, rng)
@@ -466,10 +324,7 @@ def shares_of_parts(parts: Sequence[Sample], log_weights: Floats) -> Floats:
 def of_mixture(parts: Sequence[Sample], log_weights: Floats, points: Floats) -> Sample:
     """Draws of a mixture as a sample, with what is known of its parts.
 
-    Parameters
-    ----------
-    log_weights : ndarray of shape (parts,)
-    points : ndarray of shape (draws, d)
+    Shapes: `log_weights` (parts,); `points` (draws, d).
     """
     share = shares_of_parts(parts, log_weights)
     errors = np.array([sample.log_evidence_error for sample in parts])
@@ -553,22 +408,10 @@ def importance_sample(
 ) -> Sample:
     """Draw from a density known up to a constant.
 
-    Parameters
-    ----------
-    log_density : callable
-        Maps points of shape (n, d) to log densities of shape (n,); or to these and an array of
-        shape (n, ...), of which the draws keep their rows as `beside`.
-    mode : Mode, or sequence of (Mode, float)
-        Its peak, with the negative Hessian there; or, of a mixture of densities, the peak of each
-        and its share of the proposals.
-    good_ess : float
-        Effective sample size, as a share of the proposals, from which no others are tried.
-    proposals : int, optional
-        How many points to choose from; by default as many as draws, or a few more.
-    pilot : int
-        Proposals of a first round round the mode, if any, by whose weights the others are spread.
-    heavy : int
-        How many of the first coordinates may have heavy tails where the others have none.
+    `mode` is its peak, or those of a mixture with their shares. From an effective size of
+    `good_ess`, as a share of the proposals, no others are tried. A first round of `pilot` proposals
+    spreads the others; the first `heavy` coordinates may have heavy tails where the others have
+    none.
     """
     count = draws if proposals is None else proposals
     modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)

@@ -16,13 +16,7 @@ def is_symbolic(values: Any) -> bool:
 
 
 def functions_for(values: Any) -> Any:
-    """The module with the functions of arrays that these values take.
-
-    Returns
-    -------
-    module
-        `numpy`, or `pytensor.tensor`, which has `log`, `stack` and others by the same names.
-    """
+    """The module with the functions of arrays that these values take."""
     if not is_symbolic(values):
         return np
     import pytensor.tensor as pt

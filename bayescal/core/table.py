@@ -44,28 +44,11 @@ MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its numbers, and its words.
+    """One row: its numbers by name, not rounded (NaN is not defined), and its words.
 
-    Attributes
-    ----------
-    name : str
-        In a data frame.
-    label : str
-        Its heading.
-    values : mapping of str to object
-        Numbers by name, not rounded; NaN is not defined.
-    section : str
-        Heading of the rows that it stands among.
-    hint : str
-        A few words beneath the heading.
-    caution : str
-        Why its interval may be too narrow.
-    decimals : int
-        Of its numbers, where the whole section has the same.
-    unit : str
-        What its numbers are measured in, where rows differ.
-    chosen : bool
-        Whether it stands out.
+    `name` is that in a data frame and `label` its heading, which stands in a `section`. `hint` is
+    shown beneath the heading, `caution` says why its interval may be too narrow, and `chosen` that
+    it stands out.
     """
 
     name: str
@@ -84,20 +67,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """One column: its heading (`short` in terminals, if another), and the text of a row's cell.
 
-    Attributes
-    ----------
-    head : str
-        Its heading.
-    shown : callable
-        From a row to the text of its cell.
-    short : str
-        Its heading in terminals, if another.
-    media : tuple of str
-        Where there is room for it: some of "page", "terminal" and "text".
-    is_text : bool
-        Whether it has words, and not numbers.
+    `media` says where there is room for it: some of "page", "terminal" and "text".
     """
 
     name: str
@@ -121,16 +93,9 @@ class Line(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A table as text, for one medium.
+    """A table as text, for one medium: headings (that of the labels first) and lines.
 
-    Attributes
-    ----------
-    heads : tuple of str
-        Of all columns, that of the labels first.
-    words : tuple of int
-        Columns of words.
-    omitted : str
-        What all labels begin with, and was left out.
+    `words` are the columns of words, and `omitted` is what all labels began with.
     """
 
     heads: tuple[str, ...]
@@ -143,20 +108,9 @@ class Shown(NamedTuple):
 class Table:
     """A table. Its numbers are as they were computed; the renderers round them.
 
-    Attributes
-    ----------
-    name : str
-        Its key among the tables of an assessment.
-    head : str
-        Heading of the rows' labels.
-    short : str
-        Heading of the labels in terminals, if another.
-    notes : tuple of str
-        Sentences beneath the table.
-    names_cases : bool
-        Whether labels are names from the data, which may be of any length.
-    stacks : bool
-        Whether its cells stand one beneath the other where the page is narrow.
+    `short` is the heading of the labels in terminals, if another. Where `names_cases`, labels are
+    names from the data, of any length. A table that `stacks` has its cells one beneath the other
+    where the page is narrow.
     """
 
     name: str
@@ -189,12 +143,7 @@ class Table:
         return replace(made, columns=columns, rows=rows, notes=tuple(map(reword, self.notes)))
 
     def show(self, medium: str = PAGE) -> Shown:
-        """The table as text.
-
-        Parameters
-        ----------
-        medium : {"page", "terminal", "text"}
-        """
+        """The table as text."""
         columns = [column for column in self.columns if medium in column.media]
         labels, omitted = self._labels(medium)
         lines = [
@@ -251,13 +200,7 @@ class Table:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """The numbers, not rounded, with the names of rows as index.
-
-        Returns
-        -------
-        pandas.DataFrame
-            `attrs` has the title. Where rows differ in their unit it is a column.
-        """
+        """The numbers, not rounded, with the names of rows as index."""
         import pandas as pd
 
         frame = pd.DataFrame(
@@ -341,17 +284,7 @@ def measured(
     signed: bool = False,
     **options: Any,
 ) -> Column:
-    """An estimate and its interval, to the decimals that the interval deserves.
-
-    Parameters
-    ----------
-    keys : tuple of str
-        Names in the row of the estimate and both ends.
-    apart : float, optional
-        The value that no end is rounded onto, if the interval excludes it.
-    signed : bool
-        Whether numbers are differences, which have a sign.
-    """
+    """An estimate and its interval, to the decimals that the interval deserves."""
 
     def shown(row: Row) -> str:
         middle, lower, upper = (float(row[key]) for key in keys)

@@ -22,17 +22,9 @@ RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 def decimals(lower: float, upper: float, apart: float | None = None) -> int:
     """Decimal places that show an interval's standard error to one significant digit.
 
-    That is a quarter of its length, for one of 95 %. With another seed the ends move by about a
-    tenth of it, so that finer digits would be others in the next computation. Yet intervals shorter
-    than 1 have two places at least, as ratios and slopes are usually printed, and others one. And
-    no end is rounded onto the value `apart` that the interval excludes: it has more places then.
-
-    Examples
-    --------
-    >>> decimals(0.031, 0.052), decimals(0.6, 1.4), decimals(0.6, 2.4)
-    (3, 2, 1)
-    >>> decimals(0.8, 0.997), decimals(0.8, 0.997, apart=1)
-    (2, 3)
+    That is a quarter of its length, for one of 95 %: with another seed the ends move by a tenth of
+    it. Intervals shorter than 1 have two places at least, and others one. No end is rounded onto
+    the value `apart` that the interval excludes.
     """
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return UNKNOWN_PLACES
@@ -49,14 +41,7 @@ def decimals(lower: float, upper: float, apart: float | None = None) -> int:
 
 
 def exact(value: Any) -> str:
-    """A number in at most six digits where that is all of it, else in every digit that it has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> exact(np.float64(1.5)), exact(np.nextafter(1, 2))
-    ('1.5', '1.0000000000000002')
-    """
+    """A number in at most six digits where that is all of it, else in every digit that it has."""
     short = f"{value:g}"
     return short if float(short) == value or value != value else str(value)
 
@@ -64,25 +49,13 @@ def exact(value: Any) -> str:
 def rounded(
     values: tuple[float, ...], lower: float, upper: float, apart: float | None = None
 ) -> tuple[str, ...]:
-    """Values of one quantity, all to the decimal places that its interval deserves.
-
-    Parameters
-    ----------
-    apart : float, optional
-        The value that no end is rounded onto, if the interval excludes it.
-    """
+    """Values of one quantity, all to the decimal places that its interval deserves."""
     places = decimals(lower, upper, apart)
     return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
 
 
 def signed(value: float, places: int = 4) -> str:
-    """A difference with its sign: `+0.0021`, or `minus infinity`.
-
-    Examples
-    --------
-    >>> signed(0.0021), signed(-0.0017, 2)
-    ('+0.0021', '+0.00')
-    """
+    """A difference with its sign: `+0.0021`, or `minus infinity`."""
     if math.isinf(value):
         return "infinity" if value > 0 else "minus infinity"
     return f"{round(value, places) + 0.0:+.{places}f}"
@@ -117,29 +90,13 @@ def count(number: float, noun: str = "") -> str:
 
 
 def only(number: float, noun: str) -> str:
-    """A number of things that is small, as a clause.
-
-    Examples
-    --------
-    >>> only(1, "event"), only(3, "event")
-    ('there is only 1 event', 'there are only 3 events')
-    """
+    """A number of things that is small, as a clause."""
     verb = "is" if number == 1 else "are"
     return f"there {verb} only {count(number, noun)}"
 
 
 def cases_and_events(n: float, events: float, effective: float, joint: str = ", ") -> str:
-    """How many cases and events there are; of sampling weights, what they are worth.
-
-    Parameters
-    ----------
-    n, events : float
-        Sums of the weights, of all cases and of those with the event.
-    effective : float
-        Cases that the likelihood counts: `n`, or Kish's effective size of sampling weights.
-    joint : str
-        What stands between cases and events.
-    """
+    """How many cases and events there are; of sampling weights, what they are worth."""
     rate = f"{100 * events / n:.3g} %"
     if effective == n:
         return f"{count(n, 'case')}{joint}{count(events, 'event')} ({rate})"
@@ -150,14 +107,7 @@ THE_SAME = "the same"
 
 
 def chance_of_better(lower: float, upper: float, probability: float) -> str:
-    """The probability of being better; of what is the same in every draw, that it is.
-
-    Examples
-    --------
-    >>> from bayescal.core.text import chance_of_better
-    >>> chance_of_better(-0.1, 0.3, 0.8), chance_of_better(0, 0, 0)
-    ('0.80', 'the same')
-    """
+    """The probability of being better; of what is the same in every draw, that it is."""
     return THE_SAME if lower == upper == 0 else chance(float(probability))
 
 
@@ -204,30 +154,7 @@ def shortened(text: object, longest: int = LONGEST_NAME) -> str:
 
 
 def told_apart(names: Iterable[object], longest: int) -> tuple[dict[str, str], str]:
-    """Names short enough for a table, no two of them alike.
-
-    Parameters
-    ----------
-    names : iterable of object
-        Distinct.
-    longest : int
-        Characters of the longest name that is shown, at least 8.
-
-    Returns
-    -------
-    shown : dict of str to str
-        For each name what stands for it. Where one is too long, words that all begin with are
-        left out, and what is still too long is cut in its middle.
-    omitted : str
-        The words that were left out; often none.
-
-    Examples
-    --------
-    >>> from bayescal.core.text import told_apart
-    >>> shown, omitted = told_apart(["North Hospital, ward 1", "North Hospital, ward 2"], 9)
-    >>> list(shown.values()), omitted
-    (['ward 1', 'ward 2'], 'North Hospital, ')
-    """
+    """Names short enough for a table, no two of them alike."""
     texts = {str(name): plain(name) for name in names}
     if all(len(text) <= longest for text in texts.values()):
         return texts, ""
@@ -247,12 +174,6 @@ def in_natural_order(names: Iterable[str]) -> list[str]:
     """Names in the order of their numbers, as a person counts: site 2 before site 10.
 
     Signs before a number do not count, so that "<60" stands before "60-79".
-
-    Examples
-    --------
-    >>> from bayescal.core.text import in_natural_order
-    >>> in_natural_order(["site 10", "site 2", "a"])
-    ['a', 'site 2', 'site 10']
     """
 
     def key(name: str) -> list[tuple[int, str]]:
@@ -288,14 +209,7 @@ SLACK = 1e-3
 
 
 def excludes(lower: float, upper: float, value: float) -> bool:
-    """Whether the value lies outside the interval, by more than a thousandth of its length.
-
-    Examples
-    --------
-    >>> from bayescal.core.text import excludes
-    >>> excludes(0.6, 0.95, 1.0), excludes(0.6, 0.99999, 1.0), excludes(0.6, 1.2, 1.0)
-    (True, False, False)
-    """
+    """Whether the value lies outside the interval, by more than a thousandth of its length."""
     slack = SLACK * (upper - lower)
     return value < lower - slack or value > upper + slack
 
@@ -340,20 +254,7 @@ InputError
 
 
 def documented(function: Function, more: Mapping[str, str] | None = None) -> Function:
-    """Put the shared paragraphs into the docstring of a function.
-
-    Parameters
-    ----------
-    function : callable
-        Its docstring may hold names of `PARAGRAPHS` as `%(name)s`, each on a line of its own.
-    more : mapping of str to str, optional
-        Further paragraphs by name.
-
-    Returns
-    -------
-    callable
-        The same function.
-    """
+    """Put the shared paragraphs into the docstring of a function."""
     if function.__doc__:  # python -OO leaves none
         paragraphs = PARAGRAPHS | dict(more or {})
 
@@ -371,17 +272,7 @@ _CELL = "padding:.2em .8em .2em 0;text-align:{};border:none;vertical-align:top"
 def card(
     text: str, columns: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """HTML of a result for the last line of a cell, readable on light and dark pages.
-
-    Parameters
-    ----------
-    text : str
-        Its first line is the title.
-    columns : sequence of str
-        Titles of the table's columns.
-    rows : mapping of str to sequence of str, optional
-        By label, a value for each column.
-    """
+    """HTML of a result for the last line of a cell, readable on light and dark pages."""
     title, *lines = text.splitlines()
     parts = [f'<div style="font-weight:600">{escape(title)}</div>']
     parts += [f"<div>{escape(line.strip())}</div>" for line in lines]

@@ -34,17 +34,7 @@ NUTS_SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
 
 
 def sample_nuts(model: pm.Model, *, seed: int, sampler: Any) -> tuple[xr.Dataset, xr.Dataset]:
-    """Sample a PyMC model; the libraries themselves are quiet.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        The options, by PyMC's names; after `seconds`, if there are any, it ends with an error.
-
-    Returns
-    -------
-    posterior, sample_stats : xarray.Dataset
-    """
+    """Sample a PyMC model; the libraries themselves are quiet."""
     name = sampler.nuts_sampler or ("nutpie" if has_nutpie() else "pymc")
     if importlib.util.find_spec(name) is None:
         raise InputError(
@@ -137,17 +127,7 @@ def _out_of_time(seconds: float) -> OutOfTimeError:
 
 @contextmanager
 def needed(purpose: str, package: str, otherwise: str = "") -> Iterator[None]:
-    """Import a library in this block, or say how to install it.
-
-    Parameters
-    ----------
-    purpose : str
-        What needs it, as the beginning of a sentence: "reading Parquet".
-    package : str
-        What pip is to install, such as "bayescal[parquet]".
-    otherwise : str
-        What to do without it, as a sentence.
-    """
+    """Import a library in this block, or say how to install it."""
     try:
         yield
     except ImportError as error:

@@ -117,7 +117,7 @@ def as_vector(values: Any, name: str) -> NDArray[Any]:
             f"must be one-dimensional, but has shape {array.shape}",
             cure="Pass one probability (or outcome) per observation. A matrix of class "
             "probabilities is taken by fit(labels, matrix), assess and "
-            "CalibrationData.from_multiclass.",
+            "CalibrationData.",
         )
     if array.size == 0:
         raise CaseError(name, "is empty", more=": at least one observation is needed")

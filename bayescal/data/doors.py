@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
+from inspect import signature
 from textwrap import fill, indent
 from typing import Any, TypeVar, cast, overload
 
@@ -162,7 +162,7 @@ class Given:
                 raise InputError(
                     f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
                     "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
-                    "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted "
+                    "CalibrationData(y_true, y_prob, mode='top-label'), of whether the predicted "
                     "class is right."
                 )
             return CalibrationData(y_true, y_prob, **self.roles, **self.words)
@@ -278,25 +278,15 @@ def door(
     without the keywords that it `refuses`; without it there is one horizon.
     """
     if function is None:
-        return lambda each: _made(each, several, frozenset(refuses))
-    return _made(function, None, frozenset())
-
-
-def _made(
-    function: Function,
-    several: Callable[[dict[float, Any], Risks], Any] | None,
-    refuses: frozenset[str],
-) -> Function:
-    own = inspect.signature(function)
-    positional = [
-        n for n, each in own.parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD
-    ]
+        return partial(door, several=several, refuses=refuses)
+    own, name = signature(function), function.__name__
+    positional = [n for n, p in own.parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     first = positional.index("y_true")
 
     @spelt_out(CaseRoles)
     @wraps(function)
     def made(*args: Any, **keywords: Any) -> Any:
-        _check_positions(function.__name__, args[first:], len(positional) - first)
+        _check_positions(name, args[first:], len(positional) - first)
         if several is not None and not is_single(keywords.get("horizon")):
             given = own.bind(*args, **keywords).arguments
             return _at_each(function, several, refuses, given)

@@ -33,8 +33,8 @@ from bayescal.data.cases import (
     to_numpy,
     without_rounding,
 )
-from bayescal.data.roles import Roles, as_roles
-from bayescal.data.times import Survival, as_horizon
+from bayescal.data.roles import IMPUTATION, Roles, as_roles
+from bayescal.data.times import Survival, as_horizon, refuse_horizon
 
 __all__ = []
 
@@ -106,7 +106,7 @@ def categories_of(labels: Any) -> list[Any] | None:
 
 
 def order_told(
-    labels: str, matrix: str, classes: str = "CalibrationData.from_multiclass(..., classes=[...])"
+    labels: str, matrix: str, classes: str = "CalibrationData(..., classes=[...])"
 ) -> str:
     """The three ways to say which column of a matrix is which class."""
     return (
@@ -116,47 +116,96 @@ def order_told(
     )
 
 
-class BinaryCases(NamedTuple):
-    """Cases of one event, or of one event a class."""
-
-    outcomes: NDArray[np.bool_]
-    scores: Floats
-    weights: Floats | None
-
-
-def binary_cases(
+def plain_cases(
     y_true: Any,
-    y_proba: Any,
-    mode: str,
-    classes: Any,
+    y_prob: Any,
     sample_weight: Any,
     roles: Roles,
-    name: str = "y_proba",
-) -> tuple[BinaryCases, Roles]:
-    """Reduce cases of k classes to binary ones, n or class-wise n k, and their roles alike.
+    *,
+    horizon: Any = None,
+    pos_label: Any = None,
+    mode: Any = None,
+    classes: Any = None,
+) -> tuple[list[tuple[Any, Any]], Any, Roles]:
+    """Cases of one outcome and score each, once an imputation; their weights and roles."""
+    is_timed, imputation = isinstance(y_true, Survival), roles.columns.get(IMPUTATION)
+    of_scores = imputation is not None and (y_prob is None or is_matrix(imputation))
+    of_outcomes = not is_timed and is_matrix(y_true)
+    if not (of_scores or is_timed) and is_matrix(y_prob):
+        refuse_horizon(horizon)
+        _check_classes(y_prob, mode, pos_label)
+        return _of_classes(y_true, y_prob, sample_weight, roles, mode or MODES[0], classes)
+    for name, given in (("mode", mode), ("classes", classes)):
+        if given is not None:
+            raise InputError(
+                f"{name}={shortened(repr(given))} was given without a matrix of class "
+                f"probabilities. Pass one as y_prob, one column a class, or leave {name} out."
+            )
+    if not (of_scores or of_outcomes):
+        return [(y_true, risk_at(y_prob, horizon) if is_timed else y_prob)], sample_weight, roles
+    if of_outcomes and imputation is not None:
+        raise InputError(
+            "imputation was given beside several imputations of the outcomes. Pass a long table "
+            "that has both: CalibrationData(y_true, y_prob, imputation=number)."
+        )
+    if of_scores and y_prob is not None:
+        raise InputError(
+            "imputation was given beside y_prob, and is a matrix of scores. Pass one of them: "
+            "y_prob for one score a case, imputation for several."
+        )
+    others = Roles({name: each for name, each in roles.columns.items() if name != IMPUTATION})
+    (known, y_prob, weight, imputation), roles = others.aligned(
+        y_true=y_true.time if is_timed else y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        imputation=imputation,
+        across={"y_true" if of_outcomes else IMPUTATION},
+    )
+    if of_outcomes:
+        return [(row, y_prob) for row in as_imputed_outcomes(known, y_prob)], weight, roles
+    outcome = y_true if is_timed else known
+    return [(outcome, row) for row in as_imputations(imputation, known)], weight, roles
 
-    A class-wise table has the classes as its only subgroups, and takes no other roles.
-    """
-    check_choice(mode, MODES, "mode")
-    named = column_names(y_proba)
-    ordered = categories_of(y_true)
-    (y_true, y_proba, sample_weight), roles = roles.aligned(
-        **{"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
+
+def _check_classes(y_prob: Any, mode: Any, pos_label: Any) -> None:
+    """Refuse what says nothing of a matrix of class probabilities."""
+    if pos_label is not None:
+        raise InputError(
+            "pos_label was given beside a matrix of class probabilities, where the event is "
+            "that a class is right. Leave it out; or pass the column of that class alone."
+        )
+    if mode is not None:
+        check_choice(mode, MODES, "mode")
+    elif np.shape(y_prob)[1] == 2:
+        raise InputError(
+            "y_prob holds two columns, one for each of two classes. Pass the probability of "
+            "the event alone, such as y_prob[:, 1]; or say mode='top-label', of whether the "
+            "predicted class is right, or mode='class-wise'."
+        )
+
+
+def _of_classes(
+    y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, mode: ClassMode, classes: Any
+) -> tuple[list[tuple[Any, Any]], Any, Roles]:
+    """Cases of k classes as binary ones: n of the top label, else n k with the class of each."""
+    named, ordered = column_names(y_prob), categories_of(y_true)
+    (y_true, y_prob, sample_weight), roles = roles.aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
     )
     labels = as_vector(y_true, "y_true")
     given = None if classes is None else as_vector(classes, "classes")
     if given is None and named is not None and _are_among(labels, named):
-        given = as_vector(named, f"{name}'s columns")
-    if given is None and ordered is not None and len(ordered) == np.shape(y_proba)[-1]:
+        given = as_vector(named, "y_prob's columns")
+    if given is None and ordered is not None and len(ordered) == np.shape(y_prob)[-1]:
         given = as_vector(ordered, "y_true's categories")
-    matrix = as_class_matrix(y_proba, name, given)
-    names = _names_of(labels, matrix.shape[1], name) if given is None else given
-    check_same_length(matrix.shape[1], f"{name}'s columns", names.size, "classes")
-    truth = _as_class_index(labels, names, name)
-    check_same_length(truth.size, "y_true", matrix.shape[0], name)
+    matrix = as_class_matrix(y_prob, "y_prob", given)
+    names = _names_of(labels, matrix.shape[1]) if given is None else given
+    check_same_length(matrix.shape[1], "y_prob's columns", names.size, "classes")
+    truth = _as_class_index(labels, names)
+    check_same_length(truth.size, "y_true", matrix.shape[0], "y_prob")
     weights = as_weights(sample_weight, truth.size)
     if mode == "top-label":
-        return BinaryCases(matrix.argmax(axis=1) == truth, matrix.max(axis=1), weights), roles
+        return [(matrix.argmax(axis=1) == truth, matrix.max(axis=1))], weights, roles
     if roles.columns:
         raise InputError(
             f"{next(iter(roles.columns))} was given with mode='class-wise', whose "
@@ -165,8 +214,7 @@ def binary_cases(
     right = truth[:, None] == np.arange(names.size)
     weights = None if weights is None else np.tile(weights, names.size)
     groups = np.repeat([str(name) for name in names.tolist()], truth.size)
-    cases = BinaryCases(right.T.ravel(), matrix.T.ravel(), weights)
-    return cases, as_roles(subgroup={"class": groups})
+    return [(right.T.ravel(), matrix.T.ravel())], weights, as_roles(subgroup={"class": groups})
 
 
 def _are_among(labels: NDArray[Any], names: list[Any]) -> bool:
@@ -175,7 +223,7 @@ def _are_among(labels: NDArray[Any], names: list[Any]) -> bool:
     return set(_hashable(labels, "y_true")) <= known
 
 
-def _names_of(labels: NDArray[Any], k: int, name: str) -> NDArray[Any]:
+def _names_of(labels: NDArray[Any], k: int) -> NDArray[Any]:
     """The names of k columns without names: 0, 1, ..., k - 1 if every label is one of these.
 
     Else the distinct labels in ascending order, if these are k numbers. Words are refused: in
@@ -187,8 +235,8 @@ def _names_of(labels: NDArray[Any], k: int, name: str) -> NDArray[Any]:
         raise CaseError(
             "y_true",
             f"holds words, such as {shortened(repr(labels.tolist()[0]))}, and nothing says which "
-            f"column of {name} is which class",
-            cure=order_told("y_true", name),
+            "column of y_prob is which class",
+            cure=order_told("y_true", "y_prob"),
         )
     if len(distinct) != k or distinct <= set(numbers.tolist()):
         return numbers
@@ -198,7 +246,7 @@ def _names_of(labels: NDArray[Any], k: int, name: str) -> NDArray[Any]:
         return numbers
 
 
-def _as_class_index(labels: NDArray[Any], names: NDArray[Any], name: str) -> NDArray[np.intp]:
+def _as_class_index(labels: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp]:
     known = {label: index for index, label in enumerate(_hashable(names, "classes"))}
     index = [known.get(label, -1) for label in _hashable(labels, "y_true")]
     if -1 in index:
@@ -208,9 +256,9 @@ def _as_class_index(labels: NDArray[Any], names: NDArray[Any], name: str) -> NDA
             f"is not one of the {names.size} classes",
             row=at,
             value=shortened(repr(labels.tolist()[at])),
-            cure=f"Classes are the numbers of the columns of {name}, from 0 on, or their names in "
+            cure="Classes are the numbers of the columns of y_prob, from 0 on, or their names in "
             "a data frame. Where not every class occurs in y_true, or columns are in another "
-            f"order, name them. {order_told('y_true', name)}",
+            f"order, name them. {order_told('y_true', 'y_prob')}",
         )
     return np.array(index)
 
@@ -356,11 +404,6 @@ class PredictedCurves:
         frame : pandas.DataFrame
             Risks, which rise in time, or probabilities of survival, which fall.
         """
-        if not is_whole_curve(frame):
-            raise InputError(
-                "predicted is no data frame whose columns are times. Pass a row for each case and "
-                "name the columns by the times, as in pd.DataFrame(curves, columns=times)."
-            )
         times = as_floats(np.asarray(frame.columns), "the columns of y_prob")
         if not (np.diff(times) > 0).all() or not (times >= 0).all() or not times[-1] < np.inf:
             raise InputError(

@@ -284,14 +284,8 @@ def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 
 def labels_of(values: Any, size: int | None, name: str) -> tuple[NDArray[np.intp], list[str]]:
     """The number of each case's label, and the text of each number: labels of one text are one."""
-    if isinstance(values, Encoded):
-        present, row = numbered(values.row)
-        labels = values.labels[present].tolist()
-    else:
-        listed = isinstance(values, (list, tuple))
-        vector = as_vector(np.array(values, dtype=object) if listed else values, name)
-        check_same_length(vector.size if size is None else size, "y_true", vector.size, name)
-        row, labels = _distinct(vector, name)
+    row, labels = _distinct_of(values, name)
+    check_same_length(row.size if size is None else size, "y_true", row.size, name)
     code_of: dict[str, int] = {}
     code = np.array([code_of.setdefault(str(label), len(code_of)) for label in labels], np.intp)
     for at, text in enumerate(code_of):
@@ -323,8 +317,13 @@ def in_order(names: Iterable[str]) -> list[str]:
         return listed
 
 
-def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[Any]]:
-    """The number of each value, and the values by number."""
+def _distinct_of(given: Any, name: str) -> tuple[NDArray[np.intp], list[Any]]:
+    """The number of each value, and the values by number, none of which may be missing."""
+    if isinstance(given, Encoded):
+        present, row = numbered(given.row)
+        return row, given.labels[present].tolist()
+    is_listed = isinstance(given, (list, tuple))
+    values = as_vector(np.array(given, dtype=object) if is_listed else given, name)
     if values.dtype.kind in "iubfmM":
         missing = values != values
         if missing.any():
@@ -334,7 +333,7 @@ def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[A
             present, row = numbered(values.astype(np.int64) - low)
             return row, (present + low).tolist()
         distinct, row = np.unique(values, return_inverse=True)
-        return row, distinct.tolist()
+        return row, list(distinct)
     if values.size > FEW_LABELS:
         import pandas as pd
 
@@ -343,13 +342,17 @@ def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[A
             row, distinct = pd.factorize(boxed)
             return row, distinct.tolist()
     row_of: dict[str, int] = {}
+    first: list[Any] = []
     typed: set[tuple[str, bool]] = set()
     row = np.empty(values.size, dtype=np.intp)
     for at, value in enumerate(values.tolist()):
         if is_missing(value):
             _refuse(at, name)
-        text = str(abs(value) if isinstance(value, float) and value == 0 else value)  # -0.0 is 0.0
+        each = abs(value) if isinstance(value, float) and value == 0 else value  # -0.0 is 0.0
+        text = str(each)
         row[at] = row_of.setdefault(text, len(row_of))
+        if len(row_of) > len(first):
+            first.append(each)
         typed.add((text, isinstance(value, str)))
     if len(typed) > len(row_of):
         both = next(text for text, is_text in typed if is_text and (text, False) in typed)
@@ -358,7 +361,7 @@ def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[A
             "are taken as the same label. Rename one of them if they are two.",
             SpellingWarning,
         )
-    return row, list(row_of)
+    return row, first
 
 
 def _warn_of_spellings(name: str, labels: Iterable[str]) -> None:
@@ -532,43 +535,15 @@ def read_periods(values: Any, name: str = "period") -> tuple[NDArray[np.intp], l
     kind = getattr(values, "dtype", None)
     if getattr(kind, "ordered", None):
         return _categories(values, name)
-    if isinstance(values, Encoded):
-        present, row = np.unique(values.row, return_inverse=True)
-        distinct = values.labels[present].tolist()
-        _check_few(len(distinct), name)
-    else:
-        row, distinct = _distinct_times(values, name)
-    if isinstance(distinct, np.ndarray):
-        labels, positions, unit = _of_datetimes(distinct)
-    else:
-        labels, positions, unit = _named(distinct, name)
+    row, distinct = _distinct_of(
+        values.astype(str) if str(kind).startswith("period[") else values, name
+    )
+    _check_few(len(distinct), name)
+    labels, positions, unit = _named(distinct, name)
     order = Periods.of(unit, {})
     for label, position in zip(labels, positions, strict=True):
         order = order.joined(Periods(unit, {label: position}), name)
     return row, labels, order
-
-
-def _distinct_times(values: Any, name: str) -> tuple[NDArray[np.intp], NDArray[Any] | list[Any]]:
-    """The distinct values, as datetimes of NumPy or else as a list, and which each case has."""
-    if str(getattr(values, "dtype", "")).startswith("period["):
-        values = values.astype(str)
-    listed = isinstance(values, (list, tuple))
-    given = as_vector(np.array(values, dtype=object) if listed else values, name)
-    is_missing_at = [at for at, value in enumerate(given.tolist()) if is_missing(value)]
-    if is_missing_at:
-        raise _missing(is_missing_at[0], name)
-    texts = [str(value) for value in given.tolist()] if given.dtype == object else given
-    _check_few(len(set(texts if given.dtype == object else given.tolist())), name)
-    distinct, row = np.unique(texts, return_inverse=True)
-    if given.dtype == object:
-        first = {str(value): value for value in given.tolist()}
-        return row, [first[text] for text in distinct.tolist()]
-    return row, distinct if given.dtype.kind == "M" else distinct.tolist()
-
-
-def _missing(at: int, name: str) -> CaseError:
-    cure = "Say when every case was, or drop the case."
-    return CaseError(name, "is missing", row=at, cure=cure)
 
 
 Named = tuple[list[str], list[float], str]
@@ -578,7 +553,7 @@ def _categories(values: Any, name: str) -> tuple[NDArray[np.intp], list[str], Pe
     categorical = getattr(values, "cat", values)
     labels, codes = [str(each) for each in categorical.categories], np.asarray(categorical.codes)
     if (codes < 0).any():
-        raise _missing(int((codes < 0).argmax()), name)
+        _refuse(int((codes < 0).argmax()), name)
     present = np.unique(codes)
     _check_few(present.size, name)
     position = {labels[code]: float(code) for code in present.tolist()}

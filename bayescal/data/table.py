@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -23,7 +23,7 @@ from bayescal.core.errors import (
 )
 from bayescal.core.text import cases_and_events, count, shortened
 from bayescal.core.versions import needed
-from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases, is_matrix
+from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases
 from bayescal.data.clusters import Clusters, clusters_of, too_few
 from bayescal.data.columns import ColumnRoles, Columns, WeightType, spelt_out
 from bayescal.data.contents import (
@@ -39,15 +39,7 @@ from bayescal.data.contents import (
     within,
 )
 from bayescal.data.frames import columns_of, note_groups
-from bayescal.data.matrices import (
-    MODES,
-    ClassMode,
-    as_imputations,
-    as_imputed_outcomes,
-    binary_cases,
-    check_alike,
-    risk_at,
-)
+from bayescal.data.matrices import ClassMode, check_alike, plain_cases
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,
@@ -55,18 +47,17 @@ from bayescal.data.roles import (
     MOST_COMBINATIONS,
     LabelRoles,
     Periods,
-    Roles,
     as_roles,
 )
 from bayescal.data.rows import LIMIT, TOLD, Edges, Rows, add_up, edges_of, row_of, share_reaching
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
-from bayescal.data.times import FollowUp, Survival, refuse_horizon, timed
+from bayescal.data.times import FollowUp, Survival, timed
 from bayescal.data.weights import kish
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CalibrationData", "CrossedTable"]
+__all__ = ["CalibrationData"]
 
 # Characters of another library's error that are shown.
 LONGEST_REASON = 300
@@ -85,9 +76,11 @@ class CalibrationData:
     Parameters
     ----------
     y_true : array-like of shape (n,), or Survival
-        Outcomes, 0/1 or boolean; other labels need `pos_label`. Or times to an event.
-    y_prob : array-like of shape (n,)
-        Predicted probabilities of the event, in [0, 1].
+        Outcomes, 0/1 or boolean; other labels need `pos_label`. Or times to an event; or classes.
+        Of outcomes that were imputed m times, one row each.
+    y_prob : array-like of shape (n,) or (n, k)
+        Predicted probabilities of the event, in [0, 1]; or of k classes, one a column, whose rows
+        sum to 1 within 1e-3.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     site : array-like of shape (n,), optional
@@ -113,6 +106,13 @@ class CalibrationData:
         The label in `y_true` that counts as the event.
     horizon : float, optional
         Of times to an event: by when the scores are risks of it, in the units of time.
+    mode : {"top-label", "class-wise"}, optional
+        Of classes: the largest probability against whether that class was right, by default of
+        more than two; or every class against the rest, with the classes as subgroups, `class`.
+    classes : sequence of length k, optional
+        Names of the columns. By default those of a data frame, if every label is one of them; else
+        the categories of a pandas Categorical, in their order; else 0, 1, ..., k - 1, if every
+        label is one of these; else k distinct numbers in ascending order.
 
     Attributes
     ----------
@@ -158,6 +158,8 @@ class CalibrationData:
     CalibrationData(4 cases, 2 events, 2 rows)
     >>> (data + data).trials
     array([4., 4.])
+    >>> bc.CalibrationData([0, 1], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    CalibrationData(2 cases, 1 event, 2 rows)
     """
 
     _contents: Contents
@@ -176,91 +178,21 @@ class CalibrationData:
         pos_label: Any = None,
         horizon: float | None = None,
         mode: ClassMode | None = None,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
         **roles: Unpack[LabelRoles],
     ) -> None:
-        matrix, is_timed = roles.get("imputation"), isinstance(y_true, Survival)
-        if y_prob is None or is_matrix(matrix):
-            roles = roles | {"imputation": None}
-        else:
-            matrix = None
-        given = (y_true, y_prob, sample_weight, as_roles(**roles))
-        options = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
-        of_classes = matrix is None and not is_timed and is_matrix(y_prob)
-        if matrix is None and not of_classes:
-            _refuse_mode(mode)
-        if of_classes:
-            refuse_horizon(horizon)
-            _check_classes(y_prob, mode, pos_label)
-            table = self._of_classes(*given, mode or "top-label", options)
-        elif matrix is not None or (not is_timed and is_matrix(y_true)):
-            table = self._of_imputed(*given, matrix, options)
-        else:
-            risk = risk_at(y_prob, horizon) if is_timed else y_prob
-            table = self._of_cases(y_true, risk, *given[2:], options)
-        self.__dict__.update(table.__dict__)
-
-    @classmethod
-    def _of_cases(
-        cls, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, options: dict[str, Any]
-    ) -> Self:
-        """The table of cases with one score and one outcome each."""
-        table = cls._new(contents_of(y_true, y_prob, sample_weight, roles, **options))
-        if table.is_large and table._contents.horizon is None:
-            given = (y_true, y_prob, sample_weight, options.get("pos_label"))
-            table._arrays = ((*given, roles.columns.get(IMPUTATION)),)
-        return table
-
-    @classmethod
-    def _of_classes(
-        cls,
-        y_true: Any,
-        y_prob: Any,
-        sample_weight: Any,
-        roles: Roles,
-        mode: str,
-        options: dict[str, Any],
-        classes: Any = None,
-        name: str = "y_prob",
-    ) -> Self:
-        """The table of cases of several classes."""
-        cases, roles = binary_cases(y_true, y_prob, mode, classes, sample_weight, roles, name)
-        if mode == "class-wise":
-            return cls._new(contents_of(*cases, roles, **options))
-        return cls._of_cases(*cases, roles, options)
-
-    @classmethod
-    def _of_imputed(
-        cls,
-        y_true: Any,
-        y_prob: Any,
-        sample_weight: Any,
-        roles: Roles,
-        matrix: Any,
-        options: dict[str, Any],
-    ) -> Self:
-        """The table of several imputations of the scores, a matrix, or of the outcomes."""
-        is_timed = isinstance(y_true, Survival)
-        of_outcomes = not is_timed and is_matrix(y_true)
-        if of_outcomes and (matrix is not None or IMPUTATION in roles.columns):
-            raise InputError(OUTCOMES_IMPUTED)
-        if matrix is not None and y_prob is not None:
-            raise InputError(
-                "imputation was given beside y_prob, and is a matrix of scores. Pass one of them: "
-                "y_prob for one score a case, imputation for several."
-            )
-        (known, y_prob, weight, matrix), roles = roles.aligned(
-            y_true=y_true.time if is_timed else y_true,
-            y_prob=y_prob,
-            sample_weight=sample_weight,
-            imputation=matrix,
-            across={"y_true" if of_outcomes else "imputation"},
+        told: dict[str, Any] = {"pos_label": pos_label, "horizon": horizon}
+        each, weight, own = plain_cases(
+            y_true, y_prob, sample_weight, as_roles(**roles), mode=mode, classes=classes, **told
         )
-        if of_outcomes:
-            each = [(row, y_prob) for row in as_imputed_outcomes(known, y_prob)]
-        else:
-            outcome = y_true if is_timed else known
-            each = [(outcome, row) for row in as_imputations(matrix, known)]
-        return cls.from_imputations([cls._of_cases(*one, weight, roles, options) for one in each])
+        told |= {"weight_type": weight_type}
+        tables = [self._new(contents_of(*one, weight, own, **told)) for one in each]
+        table = tables[0] if len(tables) == 1 else self.from_imputations(tables)
+        is_large = table.is_compressed or table.score.size > LIMIT
+        if is_large and horizon is None and mode != "class-wise":
+            given = (weight, pos_label, own.columns.get(IMPUTATION))
+            table._arrays = tuple((*one, *given) for one in each)
+        self.__dict__.update(table.__dict__)
 
     @classmethod
     def _new(cls, contents: Contents, *, is_observed: bool = True) -> Self:
@@ -320,35 +252,20 @@ class CalibrationData:
         Parameters
         ----------
         chunks : iterable of mapping or tuple
-            Columns by the names of the constructor's arguments, such as `y_true`, `y_prob`,
-            `sample_weight`, `site` and `cluster`, in a mapping or a named tuple; or
+            Columns by the names of the constructor's arguments, with a `Survival` as `y_true` or
+            `time`, `event` and `entry` in its place, in a mapping or a named tuple; or
             `(y_true, y_prob)`, `(y_true, y_prob, weight)` or `(y_true, y_prob, weight, site)`,
-            where the weight may be None. `y_true` can be a `Survival`, and a mapping can have
-            `time`, `event` and `entry` in its place. All chunks have the same columns. Chunks may
-            be empty.
-        weight_type : {"counts", "sampling"}, optional
-            What the weights are; by default counts if all are whole numbers, else sampling weights.
-        pos_label : object, optional
-            The label in `y_true` that counts as the event.
-        horizon : float, optional
-            Of times to an event: by when the scores are risks of it.
+            where the weight may be None. All chunks have the same columns. Chunks may be empty.
+        weight_type, pos_label, horizon : optional
+            As in the constructor.
         progress : callable, optional
             Called after each chunk with the number of cases so far.
-
-        Returns
-        -------
-        CalibrationData
 
         Raises
         ------
         InputError
             If a value is not valid, which names the chunk, counted from 0, and the position in it;
             if chunks differ in what they hold; or if there are no cases.
-
-        Warns
-        -----
-        WeightWarning
-            As the constructor; with more than 2048 distinct scores also of collapsed tables.
 
         Examples
         --------
@@ -380,28 +297,15 @@ class CalibrationData:
             Predicted probabilities in [0, 1]; equal ones are added up.
         trials, hits : array-like of shape (rows,)
             Cases and events at each score; whole numbers, `0 <= hits <= trials`.
-        site, period, cluster, stratum, imputation : array-like of shape (rows,), optional
-        subgroup : data frame or mapping, optional
+        site, period, subgroup, cluster, stratum, imputation : optional
             Roles of each row, as in the constructor.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If a count is negative, not whole, or hits exceed trials.
 
         Examples
         --------
-        >>> import bayescal as bc
-        >>> bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2])
-        CalibrationData(14 cases, 3 events, 2 rows)
-
         Sites of which only the number of patients, the events and the expected events are known,
         each read as if all its patients had the mean risk:
 
+        >>> import bayescal as bc
         >>> n, events, expected = [5553, 1027], [232, 28], [222.0, 46.0]
         >>> bc.CalibrationData.from_counts(
         ...     [expected[0] / n[0], expected[1] / n[1]], n, events, site=["Nashef", "Biancari"]
@@ -414,23 +318,15 @@ class CalibrationData:
     def from_imputations(cls, tables: Sequence[Self], labels: Sequence[Any] | None = None) -> Self:
         """One table of the tables of the same cases under several imputations.
 
+        Its rows are those of all tables, where each case counts 1/m in each; `imputations` has the
+        tables themselves.
+
         Parameters
         ----------
         tables : sequence of CalibrationData
-            One for each imputation, two at least.
+            One for each imputation, two at least, of the same cases and roles.
         labels : sequence, optional
             Their names; by default 1, 2, ...
-
-        Returns
-        -------
-        CalibrationData
-            With the role `imputation`. Its rows are those of all tables, where each case counts
-            1/m in each; `imputations` has the tables themselves.
-
-        Raises
-        ------
-        InputError
-            If they differ in cases or roles, or are of imputations already.
 
         Examples
         --------
@@ -454,65 +350,7 @@ class CalibrationData:
             )
         names = [str(name) for name in named]
         parts = [within(part._contents, name) for part, name in zip(each, names, strict=True)]
-        table = cls._new(added(parts), is_observed=each[0].has_outcomes)
-        table._arrays = tuple(arrays for part in each for arrays in part._arrays)
-        return table
-
-    @classmethod
-    @spelt_out(LabelRoles)
-    def from_multiclass(
-        cls,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        mode: ClassMode = "top-label",
-        *,
-        classes: Sequence[Any] | NDArray[Any] | None = None,
-        sample_weight: ArrayLike | None = None,
-        weight_type: WeightType | None = None,
-        **roles: Unpack[LabelRoles],
-    ) -> Self:
-        """Reduce a multi-class classifier to binary calibration.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n,)
-            True classes, labels of any type: members of `classes`.
-        y_proba : array-like of shape (n, k)
-            Predicted class probabilities; every row sums to 1 within 1e-3.
-        mode : {"top-label", "class-wise"}
-            "top-label": the largest probability against whether that class was right.
-            "class-wise": every class against the rest, with the classes as subgroups, `class`.
-        classes : sequence of length k, optional
-            Names of the columns. By default those of a data frame, if every label is one of them;
-            else the categories of a pandas Categorical, in their order; else 0, 1, ..., k - 1, if
-            every label is one of these; else k distinct numbers in ascending order.
-        sample_weight : array-like of shape (n,), optional
-            Counts of cases, or sampling weights.
-        weight_type : {"counts", "sampling"}, optional
-            What `sample_weight` is; by default counts if all are whole numbers.
-        site, period, cluster, stratum, imputation : array-like of shape (n,), optional
-        subgroup : data frame or mapping, optional
-            Roles of each case, as in the constructor; for the top label.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If the rows do not sum to 1, a true class is unknown, labels are words and nothing says
-            which column is which, or there are roles of a class-wise table.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
-        >>> bc.CalibrationData.from_multiclass([0, 1], proba)
-        CalibrationData(2 cases, 1 event, 2 rows)
-        """
-        given = (y_true, y_proba, sample_weight, as_roles(**roles), mode)
-        return cls._of_classes(*given, {"weight_type": weight_type}, classes, "y_proba")
+        return cls._new(added(parts), is_observed=each[0].has_outcomes)
 
     @classmethod
     @spelt_out(ColumnRoles)
@@ -533,47 +371,23 @@ class CalibrationData:
         frame : data frame
             Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals
             understands. Of a lazy frame or a query only these columns are computed.
-        outcome : str
-            Column of outcomes, 0/1 or boolean; other labels need `pos_label`. Needed, but for times
-            to an event.
-        prob : str
-            Column of predicted probabilities of the event, in [0, 1].
-        site, period, cluster, stratum, imputation : str, optional
-            Columns of these roles, as in the constructor.
+        outcome, prob, site, period, cluster, stratum, imputation, sample_weight : str
+            Columns of outcomes, probabilities and roles, as in the constructor.
         subgroup : str or sequence of str
             Columns of subgroups, such as sex and age group.
-        sample_weight : str, optional
-            Column of counts of cases, or of sampling weights.
-        time, event : str, optional
-            In place of `outcome`, columns of times to an event and of whether it ended them, as in
-            `Survival`.
-        entry : str, optional
-            Column of when each case came under observation, as in `Survival`.
-        horizon : float, optional
-            Of times to an event: by when the scores are risks of it.
-        weight_type : {"counts", "sampling"}, optional
-            What the weights are; by default counts if all are whole numbers.
-        pos_label : object, optional
-            The outcome that counts as the event.
+        time, event, entry : str, optional
+            In place of `outcome`, columns of times to an event, of what ended them, and of when
+            each case came under observation, as in `Survival`.
+        horizon, weight_type, pos_label : optional
+            As in the constructor.
         ignore : sequence of str
             Columns of hospitals or dates that do not matter, of which no warning is given.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If it is no data frame, a column is missing, or a value in one is missing or not valid.
 
         Warns
         -----
         GroupWarning
             If a column is called site, hospital, centre, clinic, region, study, month, date or the
             like, its values repeat, and no site, period, cluster or subgroup is named.
-        WeightWarning
-            As the constructor, when weights can be either type.
 
         Examples
         --------
@@ -613,18 +427,8 @@ class CalibrationData:
         subgroup : str or sequence of str
         time, event, entry : str, optional
             Columns, as in `from_frame`. Rows with sampling weights are not added up.
-        horizon, weight_type, pos_label
-            As in `from_frame`.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If it is no Dask data frame, it cannot be computed, a column is missing, or a value is
-            missing or not valid.
+        horizon, weight_type, pos_label : optional
+            As in the constructor.
 
         Examples
         --------
@@ -757,7 +561,7 @@ class CalibrationData:
         return self
 
     def with_several_clusters(self) -> Self:
-        """The same cases, with clusters or strata forgotten of which there are too few to differ.
+        """The same cases, without clusters or strata of which there are too few to differ.
 
         Of a part of a table: one cluster is then no cluster, and strata are one, if one of them
         has a single cluster.
@@ -766,21 +570,12 @@ class CalibrationData:
         return self.without(gone) if gone else self
 
     def without(self, roles: str | Sequence[str]) -> Self:
-        """The same cases with some roles forgotten.
+        """The same cases with some roles forgotten, and with clusters their strata.
 
         Parameters
         ----------
         roles : str, or sequence of str
-            Of those in `roles`, but for the imputation. With clusters their strata are forgotten.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If there is no such role, or it is the imputation.
+            Of those in `roles`, but for the imputation.
         """
         named = [check_choice(role, self.roles, "roles") for role in as_items(roles, "roles")]
         if IMPUTATION in named:
@@ -801,10 +596,7 @@ class CalibrationData:
 
     @property
     def has_imputed_outcomes(self) -> bool:
-        """Whether the number of events differs between imputations, so that outcomes were imputed.
-
-        `events` is then their mean.
-        """
+        """Whether the number of events differs between imputations; `events` is then their mean."""
         events = self._sums[2]
         return not np.allclose(events, events[0], 1e-9, 0)
 
@@ -814,35 +606,21 @@ class CalibrationData:
         return self._is_observed
 
     def without_outcomes(self) -> Self:
-        """The scores alone, as of cases not yet observed: refused where outcomes are read.
-
-        Returns
-        -------
-        CalibrationData
-        """
+        """The scores alone, as of cases not yet observed: refused where outcomes are read."""
         if not self.has_outcomes:
             return self
         return self._new(_without_hits(self._contents), is_observed=False)
 
     @property
     def unknown(self) -> Self | None:
-        """The cases whose outcome is missing, as a table of scores alone; None without any.
-
-        All else here is of the cases whose outcome is known.
-        """
+        """The cases whose outcome is missing, as a table of scores alone; None without any."""
         if self._labels:
             return self.imputations[0].unknown
         contents = self._contents.unknown
         return None if contents is None else self._new(contents, is_observed=False)
 
     def scores_alone(self) -> Self:
-        """The scores without roles, for curves to be seen on; its outcomes stand for none.
-
-        Raises
-        ------
-        InputError
-            If there are several imputations.
-        """
+        """The scores without roles, for curves to be seen on; its outcomes stand for none."""
         if self._labels:
             raise InputError(
                 f"scores is a table of {len(self._labels)} imputations. Pass the scores of "
@@ -852,18 +630,7 @@ class CalibrationData:
         return self._new(forgotten(table, list(table.structure.levels)))
 
     def complete(self, *, takes_times: bool = False) -> Self:
-        """The table itself, refused if it has no outcomes.
-
-        Parameters
-        ----------
-        takes_times : bool
-            Whether times to an event are taken; if not, they are refused.
-
-        Raises
-        ------
-        InputError
-            That says what to pass instead.
-        """
+        """The table itself, refused if it has no outcomes, or times that this does not take."""
         if not self.has_outcomes:
             raise InputError(
                 "this table has no outcomes: it holds scores alone, of cases that were not "
@@ -920,23 +687,15 @@ class CalibrationData:
 
     @property
     def events(self) -> float:
-        """Events in the table; refused where there are no outcomes.
-
-        Of outcomes that were imputed it is the mean over the imputations.
-        """
+        """Events in the table, if imputed their mean; refused where there are no outcomes."""
         self.complete(takes_times=True)
         return float(self._sums[2].mean())
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the table, or that of its groups together, may be on the log-odds grid."""
-        return self.is_compressed or self.score.size > LIMIT
 
     def _known_cases(self) -> tuple[CheckedCases, ...]:
         """The cases whose outcome is known, of each imputation, with the score of every one.
 
-        Only a table that was just made from arrays has them, and only where rows on the grid keep
-        less: they are neither stored nor pickled. Else there are none.
+        Only a table just made from arrays has them, and only where rows on the grid keep less: they
+        are neither stored nor pickled.
         """
         parts: list[CheckedCases] = []
         for *given, label, imputation in self._arrays:
@@ -968,10 +727,7 @@ class CalibrationData:
         return row_of(self.rows, as_scores(scores, "scores"))
 
     def share_reaching(self, thresholds: Floats) -> Floats:
-        """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
-
-        0 or 1 for exact scores; in a cell of the grid that holds t, the share of its width.
-        """
+        """Share of each row's cases whose score is at least t; see `share_reaching` of rows."""
         return share_reaching(self.rows, as_floats(thresholds, "thresholds"))
 
     @property
@@ -1019,49 +775,24 @@ class CalibrationData:
         return float(kish(self._sums[0].mean(), self._sums[1].mean()))
 
     def to_xarray(self) -> xr.Dataset:
-        """The table as an xarray.Dataset with dimension `row`.
-
-        Returns
-        -------
-        xarray.Dataset
-        """
+        """The table as an xarray.Dataset with dimension `row`."""
         dataset = to_dataset(self._contents)
         return dataset if self.has_outcomes else dataset.assign_attrs(outcomes="unknown")
 
     @classmethod
     def from_xarray(cls, dataset: xr.Dataset) -> Self:
-        """Read back what `to_xarray` wrote.
-
-        Parameters
-        ----------
-        dataset : xarray.Dataset
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If a variable is missing, or is not what was written.
-        """
+        """Read back what `to_xarray` wrote; what is missing or was changed is refused."""
         table = cls._new(from_dataset(dataset))
         return table.without_outcomes() if "outcomes" in dataset.attrs else table
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the table to a NetCDF file, which `from_netcdf` reads back to the last bit.
 
-        It is written under a temporary name in the same folder and renamed at the end, so that an
-        interruption leaves a former file as it was.
+        It is renamed at the end, so that an interruption leaves a former file as it was.
 
         Parameters
         ----------
         path : str or path-like
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
 
         Examples
         --------
@@ -1081,10 +812,6 @@ class CalibrationData:
         ----------
         path : str or path-like
 
-        Returns
-        -------
-        CalibrationData
-
         Raises
         ------
         InputError
@@ -1102,21 +829,14 @@ class CalibrationData:
         ----------
         edge : float in (0, 0.5), optional
             The least distance from 0 and 1 to use instead.
-
-        Returns
-        -------
-        Edges
         """
         return edges_of(self.score, self.trials, edge)
 
     def to_arrays(self) -> tuple[Floats, Floats, Floats]:
         """Outcomes, scores and weights: how a table meets an estimator.
 
-        Returns
-        -------
-        y_true, y_prob, sample_weight : ndarray
-            At most two entries a row: its events and its non-events. Weights are numbers of cases;
-            sampling weights add up to Kish's effective size.
+        There are at most two entries a row, its events and its non-events. Weights are numbers of
+        cases; sampling weights add up to Kish's effective size.
         """
         outcome = np.repeat([0.0, 1.0], self.score.size)
         weight = np.concatenate([self.trials - self.hits, self.hits]) * self.weight_scale
@@ -1124,24 +844,14 @@ class CalibrationData:
         return outcome[keep], np.tile(self.score, 2)[keep], weight[keep]
 
     def select(self, group: str | None = None, **levels: Any) -> CalibrationData:
-        """The cases of one group, or of some levels of the roles.
+        """The cases of one group, or of some levels of the roles; other roles stay.
 
         Parameters
         ----------
         group : str, optional
             One of `groups`.
         **levels
-            The level of a role, such as `site="A"` or `imputation=1`. The table keeps its other
-            roles.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If there is no such group, role or level.
+            The level of a role, such as `site="A"` or `imputation=1`.
         """
         if (group is None) == (not levels):
             raise InputError("select takes the name of a group, or levels such as site='A'.")
@@ -1160,18 +870,7 @@ class CalibrationData:
         return self._changed(selected(self._contents, wanted))
 
     def one_group(self, *, takes_times: bool = False) -> CalibrationData:
-        """The table itself, refused if it holds more than the cases of one curve.
-
-        Parameters
-        ----------
-        takes_times : bool
-            Whether times to an event are taken.
-
-        Raises
-        ------
-        InputError
-            If there are several groups or imputations, or no outcomes that are known.
-        """
+        """The table itself, refused if it has more than the cases of one curve, or no outcomes."""
         self.complete(takes_times=takes_times)
         if self._labels:
             raise InputError(
@@ -1260,36 +959,6 @@ class CalibrationData:
         )
 
 
-OUTCOMES_IMPUTED = (
-    "imputation was given beside several imputations of the outcomes. Pass a long table that has "
-    "both: CalibrationData(y_true, y_prob, imputation=number)."
-)
-
-
-def _check_classes(y_prob: Any, mode: Any, pos_label: Any) -> None:
-    """Refuse what says nothing of a matrix of class probabilities."""
-    if pos_label is not None:
-        raise InputError(
-            "pos_label was given beside a matrix of class probabilities, where the event is "
-            "that a class is right. Leave it out; or pass the column of that class alone."
-        )
-    if mode is None and np.shape(y_prob)[1] == 2:
-        raise InputError(
-            "y_prob holds two columns, one for each of two classes. Pass the probability of "
-            "the event alone, such as y_prob[:, 1]; or say mode='top-label', of whether the "
-            "predicted class is right, or mode='class-wise'."
-        )
-
-
-def _refuse_mode(mode: Any) -> None:
-    if mode is not None:
-        check_choice(mode, MODES, "mode")
-        raise InputError(
-            f"mode={mode!r} was given without a matrix of class probabilities. Pass one as y_prob, "
-            "one column a class, or leave mode out."
-        )
-
-
 def _without_hits(contents: Contents) -> Contents:
     """The scores alone."""
     contents = forgotten(contents, ["cluster"])
@@ -1298,46 +967,22 @@ def _without_hits(contents: Contents) -> Contents:
     )
 
 
-@dataclass(frozen=True)
-class CrossedTable:
-    """A table with a group for each combination of levels of its factors, called a cell.
-
-    Attributes
-    ----------
-    data : CalibrationData
-        With two or more factors, and no other role that makes groups but the imputation.
-    """
-
-    data: CalibrationData
-
-    def __post_init__(self) -> None:
-        for name, each in self.levels.items():
-            if len(each) < 2:
-                raise InputError(
-                    f"the factor {shortened(name)!r} has one level, {shortened(each[0])!r}, so "
-                    "that there is nothing to compare. Leave this factor out."
-                )
-        if len(self.cells) > MOST_COMBINATIONS:
-            counted = ", ".join(
-                f"{shortened(name)} has {len(each)} levels" for name, each in self.levels.items()
-            )
+def check_factors(data: CalibrationData) -> CalibrationData:
+    """A table with groups by several factors, refused if one has one level, or cells are many."""
+    levels = {name: of for name, of in data.levels.items() if name != IMPUTATION}
+    for name, each in levels.items():
+        if len(each) < 2:
             raise InputError(
-                f"there are {len(self.cells):,} combinations of levels, and at most "
-                f"{MOST_COMBINATIONS:,} can be fitted, in {LONGEST_FIT}: {counted}. Leave a factor "
-                "out, or join levels."
+                f"the factor {shortened(name)!r} has one level, {shortened(each[0])!r}, so "
+                "that there is nothing to compare. Leave this factor out."
             )
-
-    @cached_property
-    def levels(self) -> dict[str, tuple[str, ...]]:
-        """The levels of each factor, in order."""
-        return {name: of for name, of in self.data.levels.items() if name != IMPUTATION}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the factors."""
-        return tuple(self.levels)
-
-    @cached_property
-    def cells(self) -> tuple[tuple[str, ...], ...]:
-        """The levels of each cell, in the order of the table's groups."""
-        return tuple(tuple(cell.values()) for cell in self.data.cells)
+    if len(data.cells) > MOST_COMBINATIONS:
+        counted = ", ".join(
+            f"{shortened(name)} has {len(each)} levels" for name, each in levels.items()
+        )
+        raise InputError(
+            f"there are {len(data.cells):,} combinations of levels, and at most "
+            f"{MOST_COMBINATIONS:,} can be fitted, in {LONGEST_FIT}: {counted}. Leave a factor "
+            "out, or join levels."
+        )
+    return data

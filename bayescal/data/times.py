@@ -209,21 +209,11 @@ class Survival(Exits):
         return f"Survival({', '.join(told)})"
 
     def outcome(self, horizon: float) -> Floats:
-        """Whether each case is known to have the event by a horizon, 0 or 1.
-
-        Parameters
-        ----------
-        horizon : float
-        """
+        """Whether each case is known to have the event by a horizon, 0 or 1."""
         return (self.event & (self.time <= as_horizon(horizon))).astype(np.float64)
 
     def known(self, horizon: float) -> Floats:
-        """The outcome of each case by a horizon, 0 or 1; NaN of a case that left before.
-
-        Parameters
-        ----------
-        horizon : float
-        """
+        """The outcome of each case by a horizon, 0 or 1; NaN of a case that left before."""
         left = (self.kind == LEFT) & (self.time < as_horizon(horizon))
         return np.where(left, np.nan, self.outcome(horizon))
 
@@ -549,32 +539,26 @@ class Ends(NamedTuple):
         texts = [_as_text(value) for value in distinct.tolist()]
         words, are_numbers = sorted({*texts}), values.dtype.kind == "f"
 
-        def check(wanted: str, argument: str) -> None:
-            if wanted not in words:
+        if are_numbers and left is not None:
+            event = event or AS_EVENT
+        for argument, wanted in (("cause", event), ("censored", left)):
+            if wanted is not None and wanted not in words:
                 raise InputError(
                     f"{door.option(argument, wanted)}: no case has this in the column {column!r} "
                     f"of {door.option('event')}, which holds {_listed(words)}. Name one of these, "
                     "or another column."
                 )
-
         if are_numbers and left is None:
-            if event is not None:
-                check(event, "cause")
-                if not event.isdecimal():
-                    raise InputError(
-                        f"{door.option('cause', event)}: codes of events are whole numbers from 1. "
-                        f"Write them into the column {column!r}."
-                    )
+            if event is not None and not event.isdecimal():
+                raise InputError(
+                    f"{door.option('cause', event)}: codes of events are whole numbers from 1. "
+                    f"Write them into the column {column!r}."
+                )
             return cls(column, values, int(event) if event else None, event or AS_EVENT)
-        if are_numbers:
-            event = event or AS_EVENT
-        if left is None and event in words and len(words) == 2:
+        if left is None and event is not None and len(words) == 2:
             left = next(word for word in words if word != event)
-        if event is not None:
-            check(event, "cause")
         if event is None or left is None:
             raise InputError(_question(column, words, event, door))
-        check(left, "censored")
         if event == left:
             raise InputError(
                 f"{door.option('cause')} and {door.option('censored')} are both {event!r}. Name "

@@ -35,17 +35,10 @@ Index = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Members:
-    """Every case in one bin.
+    """Every case in one bin; a weight of None counts all once.
 
-    Attributes
-    ----------
-    find : callable
-        The bins of a part of the cases: where bins have equal width, finding one again takes less
-        time than storing it.
-    size, n_bins : int
-        Number of cases and of bins.
-    weight : ndarray of shape (size,) or None
-        Weight of each case; None counts all once.
+    `find` gives the bins of a part of the cases: of equal width, finding one again takes less time
+    than storing it.
     """
 
     find: Callable[[slice], NDArray[Any]]
@@ -105,14 +98,7 @@ class Members:
 class Bins:
     """Scores in bins. Empty bins have no mass, and a score, rate and gap of 0.
 
-    Attributes
-    ----------
-    shares : Members or sparse array of shape (bins, cases)
-        Weight that each case puts into each bin.
-    mass, score : ndarray of shape (bins,)
-        Number of cases and mean score.
-    total : float
-        Number of all cases.
+    `shares`, Members or sparse (bins, cases), is the weight that each case puts into each bin.
     """
 
     def __init__(self, scores: NDArray[Any], weights: Floats | None, shares: Any) -> None:
@@ -202,9 +188,9 @@ def width_index(scores: NDArray[Any], n_bins: int) -> Index:
 def _width_members(scores: NDArray[Any], weights: Floats | None, n_bins: int) -> Members:
     """Members of bins of equal width.
 
-    A score times n is rounded down to whole parts of a bin: the upper bits are the bin, the lower
-    ones the parts in it. Rounding can carry a score up to an edge but never past the next one, so
-    that where there are no parts, one comparison with that edge is exact.
+    A score times n is rounded down to whole parts of a bin: the upper bits are the bin. Rounding
+    can carry a score up to an edge but never past the next, so that where there are no parts, one
+    comparison with that edge is exact.
     """
     bits = WHOLE_BITS - n_bins.bit_length()
 
@@ -242,8 +228,8 @@ def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
 def _mass_index(scores: NDArray[Any], weights: Floats | None, cuts: Floats) -> Index:
     """The bin of each case when equal scores all go to the bin of their first.
 
-    That is the number of cuts with no more weight before them than the case has. Scores are
-    first counted in narrow cells; only the cases in cells that a cut falls into are sorted.
+    That is the number of cuts with no more weight before them than the case has. Scores are counted
+    in narrow cells; only the cases in cells that a cut falls into are sorted.
     """
     cells = min(_MOST_CELLS, scores.size // _CASES_PER_CELL + 1)
     index = width_index(scores, cells)
@@ -357,22 +343,9 @@ def bins_or_cells(
 
 
 def jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Floats]:
-    """Jeffreys interval of a binomial proportion.
+    """Jeffreys interval of a binomial proportion (Brown, Cai & DasGupta 2001, section 4.3).
 
-    Parameters
-    ----------
-    trials, hits : ndarray of shape (bins,)
-        Cases and events.
-
-    Returns
-    -------
-    lower, upper : ndarray of shape (bins,)
-        0, or 1, where no case, or every case, had the event; so 0 to 1 where there is no case.
-
-    References
-    ----------
-    Brown, Cai & DasGupta (2001), Interval estimation for a binomial proportion, Statistical
-    Science 16, section 4.3.
+    0, or 1, where no case, or every case, had the event; so 0 to 1 where there is no case.
     """
     tail = (1 - ci_prob) / 2
     a, b = hits + 0.5, trials - hits + 0.5
@@ -382,16 +355,7 @@ def jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Floa
 
 
 class Cells(NamedTuple):
-    """Distinct pairs of score and outcome, in ascending order.
-
-    Attributes
-    ----------
-    scores, outcomes, counts : ndarray of shape (cells,)
-    size : int
-        Number of cases, rounded.
-    integral : bool
-        Whether every count is an integer.
-    """
+    """Distinct pairs of score and outcome, ascending; whether every count is an integer."""
 
     scores: Floats
     outcomes: Floats

@@ -79,47 +79,6 @@ _UNRELIABILITY = _likelihood_ratio(_MODELS["joint"], lambda ratio, n: (ratio - 2
 _DISCRIMINATION = _likelihood_ratio((_as_they_are, _mean), lambda ratio, n: (ratio - 1) / n)
 
 
-class Recalibrated(NamedTuple):
-    """What logistic recalibration says of one set of cases, each as its own function gives it.
-
-    Attributes
-    ----------
-    intercept, slope : float
-        NaN where the likelihood has no maximum.
-    cox : Tested
-        NaN of one distinct score, as is `unreliability`.
-    """
-
-    intercept: float
-    slope: float
-    cox: Tested
-    unreliability: float
-    discrimination: float
-
-
-def recalibrated(
-    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> Recalibrated:
-    """Intercept, slope, Cox's joint test, U and D of one set of outcomes, of a single fit."""
-    cases = registry.read(y_true, y_prob, sample_weight, single=True)
-    model = Recalibration.of(cases.scores, cases.weights)
-    totals, n = model.totals(cases.outcomes), model.cases.sum()
-    line, converged = model.fit(totals)
-    exists = model.overlaps(cases.outcomes) & converged
-    ((intercept, slope),) = np.where(exists[:, None], line, np.nan)
-    stated = _as_they_are(model, totals)
-    best = model.log_likelihood(line, totals) if model.varies else np.array([np.nan])
-    (gain,), (told,) = 2 * (best - stated), 2 * (stated - _mean(model, totals))
-    statistic = float(np.maximum(gain, 0))
-    return Recalibrated(
-        float(intercept),
-        float(slope),
-        Tested(statistic, float(chdtrc(2.0, statistic)), 2.0),
-        float((gain - 2) / n),
-        float((told - 1) / n),
-    )
-
-
 @documented
 def cox_test(
     y_true: OutcomesLike,
@@ -488,12 +447,8 @@ def _polynomials(values: Floats, cases: Floats, degree: int) -> Floats:
 class _Law(NamedTuple):
     """Law of the statistic for a calibrated model, given how many powers entered.
 
-    Attributes
-    ----------
-    base : {1, 2}
-        Degrees of freedom before any power enters.
-    tail, cut : float
-        Probability that a power enters, and the likelihood ratio that it needs.
+    `base` degrees of freedom before any enters; one does with probability `tail`, by a ratio of
+    `cut`.
     """
 
     base: int

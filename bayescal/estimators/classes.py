@@ -45,7 +45,7 @@ def read_classes(
         raise InputError(
             "a CalibrationData holds one score for each case, and this needs the probability of "
             "every class. Pass y_true and y_proba, or reduce the classes with "
-            "CalibrationData.from_multiclass and pass the table to ece."
+            "CalibrationData(y_true, y_proba, mode=...) and pass the table to ece."
         )
     if y_proba is None:
         raise InputError(f"{name} is missing: pass the class probabilities after y_true.")

@@ -24,28 +24,14 @@ Converged = NDArray[np.bool_]
 # About the rounding of 32-bit floats, also once they were printed and read again.
 SAME_LOG_ODDS = 1e-6
 ROUNDINGS = 4
-# Log-odds beyond which it pays to put them together first.
-RECALIBRATION_LONG = 1 << 12
-RECALIBRATION_CELLS = 1 << 14
-# Log-odds to a cell, on average, unless the cells are most.
-RECALIBRATION_TOGETHER = 8
-RECALIBRATION_STEPS = 5
-# Likelihood that a step gains, to the case, after which the next gains nothing.
-RECALIBRATION_GAIN = 1e-13
 
 
 @dataclass(frozen=True)
 class Recalibration:
     """Log-odds of the scores of cases, for logistic regressions of many sets of outcomes.
 
-    Attributes
-    ----------
-    log_odds : ndarray of shape (n_samples,)
-        Of the scores.
-    cases : ndarray of shape (n_samples,) or (replicates, n_samples)
-        How many cases each row stands for.
-    rounding : float
-        Relative rounding of the scores.
+    `cases`, (n_samples,) or (replicates, n_samples), is how many each row stands for; `rounding` is
+    relative, of the scores.
     """
 
     log_odds: Floats
@@ -70,13 +56,8 @@ class Recalibration:
     def fit(self, totals: Floats, free: int = 2) -> tuple[Floats, Converged]:
         """Best intercept and slope, (replicates, 2); far out where outcomes are separated.
 
-        The slope is 1 where only one coefficient is free. Otherwise the search begins at the scores
-        as they are.
+        The slope is 1 if one coefficient is free; else the search begins at the scores as they are.
         """
-        if self._is_long:
-            coef, converged = self._by_cells(totals, free)
-            if converged.all():
-                return coef, converged
         if free == 1:
             constant = np.ones((1, self.log_odds.size))
             shift, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
@@ -97,54 +78,6 @@ class Recalibration:
         coef, converged = self.fit(totals, free)
         exists = self.overlaps(outcomes) if free == 2 else self.has_both(totals)
         return np.where((exists & converged)[:, None], coef, np.nan)
-
-    @property
-    def _is_long(self) -> bool:
-        """Whether log-odds are so many that it pays to put them together first."""
-        return self.cases.ndim == 1 and self.log_odds.size > RECALIBRATION_LONG
-
-    def _by_cells(self, totals: Floats, free: int) -> tuple[Floats, Converged]:
-        """Intercept and slope by Newton steps of all cases, from the best of cases in cells.
-
-        The slope is 1 where only one coefficient is free.
-        """
-        low, high = self.log_odds.min(), self.log_odds.max()
-        number = min(RECALIBRATION_CELLS, self.log_odds.size // RECALIBRATION_TOGETHER)
-        scale = (number - 1) / max(high - low, SAME_LOG_ODDS)
-        sums = np.zeros((2, number))
-        for part in blocks(self.log_odds.size):
-            x, cases = self.log_odds[part], self.cases[part]
-            cell = ((x - low) * scale).astype(np.intp)
-            sums[0] += np.bincount(cell, cases, number)
-            sums[1] += np.bincount(cell, cases * x, number)
-        cases, sums = sums[:, sums[0] > 0]
-        cells = Recalibration(sums / cases, cases)
-        coef, converged = cells.fit(totals, free)
-        for _ in range(RECALIBRATION_STEPS):
-            if not converged.all():
-                break
-            gradient, information = self._slopes(coef, totals)
-            step = np.linalg.solve(information[:, :free, :free], gradient[:, :free, None])[..., 0]
-            coef[:, :free] += step
-            gain = (gradient[:, :free] * step).sum(axis=1)
-            if (gain < RECALIBRATION_GAIN * self.log_odds.size).all():
-                return coef, converged
-        return coef, np.zeros_like(converged)
-
-    def _slopes(self, coef: Floats, totals: Floats) -> tuple[Floats, Floats]:
-        """Gradient of the log likelihood in intercept and slope, and the information."""
-        gradient, information = totals.copy(), np.zeros((len(totals), 2, 2))
-        for part in blocks(self.log_odds.size, len(totals)):
-            x, cases = self.log_odds[part], self.cases[part]
-            fitted = expit(coef[:, :1] + coef[:, 1:] * x)
-            weight = cases * fitted
-            gradient -= np.stack([weight.sum(axis=1), weight @ x], axis=1)
-            weight *= 1 - fitted
-            first = weight @ x
-            information += np.moveaxis(
-                np.array([[weight.sum(axis=1), first], [first, weight @ (x * x)]]), 2, 0
-            )
-        return gradient, information
 
     def log_likelihood(self, coef: Floats, totals: Floats) -> Floats:
         """Log likelihood of intercept and slope, (replicates, 2), for every replicate."""
@@ -293,6 +226,8 @@ def _coefficient(
         span=(-np.inf, np.inf),
         perfect=perfect,
         cost="n",
+        dear="Log-odds of all cases are stored, and each of a few Newton steps takes their "
+        "exponentials.",
         weighted=lambda scores, outcomes, weights: core(scores, weights)(outcomes),
     )
     return lambda named: enter(registry.called(named, coefficient))

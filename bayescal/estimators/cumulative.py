@@ -21,17 +21,10 @@ from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested
 
 @dataclass(frozen=True)
 class Walk:
-    """Cases in ascending order of their scores.
+    """Cases in ascending order of their scores, each row for some cases (None: one each).
 
-    Attributes
-    ----------
-    order : ndarray of shape (n_samples,), or slice
-        Index of each among the cases as given.
-    scores : ndarray of shape (n_samples,)
-    cases : ndarray of shape (n_samples,) or None
-        How many cases each row stands for; None for one each.
-    ends : ndarray of shape (distinct scores,) or None
-        Where each run of equal scores ends; None when no two are equal.
+    `order` is their index as given; `ends` where each run of equal scores ends (None: none are
+    equal).
     """
 
     order: Order

@@ -48,11 +48,7 @@ BETA_NODES = 1 << 17
 class Scores(NamedTuple):
     """Scores in ascending order, and the cases at each.
 
-    Attributes
-    ----------
-    score, trials : ndarray of shape (rows,)
-    start : ndarray of int of shape (rows,) or None
-        Where each begins among the scores that were put together; None where none were.
+    `start` is where each begins among the scores that were put together; None where none were.
     """
 
     score: Floats
@@ -96,9 +92,9 @@ def _stretched(score: Floats, bandwidth: float) -> Floats:
 def ratio_norm(scores: Scores, hits: Floats, bandwidth: float, order: float) -> Floats:
     """The norm of the gaps, for events and the other cases at each score; hits (replicates, rows).
 
-    Kernels are evaluated between cells, with the first three moments of the events in each. Within
-    a cell a rate follows the slope of the mean outcome from cell to cell, so that gaps are those
-    of the scores themselves where they change sign.
+    Kernels are evaluated between cells, with the first three moments of their events. Within a cell
+    a rate follows the slope of the mean outcome, so that gaps are of the scores where they change
+    sign.
     """
     cells = put_together(scores, bandwidth)
     masses = np.concatenate([hits, scores.trials[None]])
@@ -215,19 +211,10 @@ DIRICHLET_BLOCK = 1 << 21
 def class_norm(
     prob: Floats, labels: NDArray[np.intp], weight: Floats, bandwidth: float, order: float
 ) -> Floats:
-    """The norm of class frequencies around each prediction less the prediction.
+    """The norm of class frequencies around each prediction less it, (replicates,).
 
-    Parameters
-    ----------
-    prob : ndarray of shape (n, classes)
-        Inside the simplex.
-    labels : ndarray of int of shape (replicates, n)
-    weight : ndarray of shape (n,)
-        Number of cases, more than 1 in all.
-
-    Returns
-    -------
-    ndarray of shape (replicates,)
+    prob, (n, classes), is inside the simplex; labels (replicates, n); weights are more than 1 in
+    all.
     """
     size, classes = prob.shape
     gap = np.empty((len(labels), size, classes))

@@ -41,18 +41,7 @@ def as_metric(metric: Any) -> Metric:
 
 
 def positions(scores: Floats, metric: Metric) -> Floats:
-    """H of each score.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-    metric : {"identity", "logit"} or callable
-        Log-odds of scores nearer than 1e-12 to 0 or 1 are those of 1e-12.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """H of each score; log-odds of scores nearer than 1e-12 to 0 or 1 are those of 1e-12."""
     if isinstance(metric, str):
         return np.asarray(METRICS[metric](scores))
     try:
@@ -76,17 +65,7 @@ FARTHEST_LOG_ODDS, FINE = 27.7, 1 << 16
 
 
 class Cells(NamedTuple):
-    """Cases by score, in ascending order.
-
-    Attributes
-    ----------
-    score : ndarray of shape (cells,)
-        Mean score of each cell.
-    share : ndarray of shape (cells,)
-        Of the cases.
-    starts : ndarray of int of shape (cells,)
-        Where each begins among the distinct scores.
-    """
+    """Cases by score, ascending: mean score, share of cases, and first of the distinct scores."""
 
     score: Floats
     share: Floats
@@ -199,10 +178,9 @@ def _grid(resolution: int, metric: Metric) -> Floats:
 def smooth_error(score: Floats, residual: Floats) -> float:
     """Largest sum of residual w(score) over functions w of slope and size at most 1.
 
-    It is `bounded_error` of the scores' own distances, which are at most 1 in all, so that w need
-    not reach both 1 and -1. With the running sum R of
-    the residuals, ending at T >= 0 (else all signs are changed), it is
-    T + min over rising paths M from 0 to T of the integral of |R - M| over the scores.
+    As `bounded_error` of the scores' own distances, at most 1 in all. With the running sum R of the
+    residuals, ending at T >= 0 (else signs change), T + min over rising paths M from 0 to T of the
+    integral of |R - M| over the scores.
     """
     path = np.cumsum(residual)
     total = path[-1]
@@ -252,9 +230,9 @@ def _cut(corners: list[float], weights: list[float], end: int, weight: float) ->
 def _monotone_misfit(values: Floats, weights: Floats) -> float:
     """Least weighted sum of |values - M| over paths M that never fall.
 
-    M takes values of the path alone. Whether it is above the middle one of those that it may have
-    in a stretch depends only on which values are, and splits the stretch in two, each with half
-    of them; all stretches are split at once.
+    M takes values of the path alone. Whether it is above the middle one in a stretch depends only
+    on which values are, and splits the stretch in two, each with half of them; all are split at
+    once.
     """
     if values.size == 0:
         return 0.0

@@ -188,17 +188,7 @@ def pearson_sf(z: Floats, skewness: float) -> Floats:
 
 
 class PairSums(NamedTuple):
-    """Sums over pairs of cases of r r' k, with r the outcome minus the score.
-
-    Attributes
-    ----------
-    every : ndarray of shape (replicates,)
-        Over all pairs, each case with itself included.
-    own : ndarray of shape (replicates,)
-        Each case with itself.
-    cases : float
-        Their number.
-    """
+    """Sums over pairs of r r' k, with r the outcome minus the score: all, and each with itself."""
 
     every: Floats
     own: Floats

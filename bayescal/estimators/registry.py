@@ -64,26 +64,9 @@ def read(
 ) -> Cases:
     """Outcomes, scores and numbers of cases, each valid and all of the same cases.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), CalibrationData, or Cases
-        Cases were read before, and come back as they are.
-    y_prob : array-like of shape (n_samples,)
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases or sampling weights.
-    replicates : bool
-        Whether outcomes may have leading dimensions.
-    needs : {"rows", "scores", "cases", "order"}
-        What is asked of a table; see `bayescal.data.read.read_cases`.
-    single : bool
-        Whether 32-bit scores of arrays with replicates stay so, for work that converts them block
-        by block.
-
-    Returns
-    -------
-    Cases
-        Sampling weights are on the scale of Kish's effective size, so that all weights are numbers
-        of cases.
+    Cases that were read before come back as they are. `needs` is what is asked of a table, as of
+    `read_cases`; with `single` 32-bit scores of replicates stay so, for work that converts them
+    block by block. Sampling weights are on the scale of Kish's effective size.
     """
     if isinstance(y_true, Cases):
         return y_true
@@ -121,20 +104,7 @@ def read_scores(
 def evaluate(
     core: Core, cases: Cases, *, block: int | None = None, **options: Any
 ) -> float | Floats:
-    """A core on one set of outcomes, or on each of many at the same scores.
-
-    Parameters
-    ----------
-    core : callable
-        `(scores, weights or None, **options) -> statistic`.
-    block : int, optional
-        Outcomes handed to the statistic at a time, at most, unless one replicate has more.
-
-    Returns
-    -------
-    float or ndarray
-        A float for one set of outcomes; otherwise of the shape of the leading dimensions.
-    """
+    """A core on one set of outcomes (a float), or on each of many at the same scores."""
     statistic = core(cases.scores, cases.weights, **options)
     replicates, size = cases.outcomes.shape
     if replicates == 1:
@@ -152,41 +122,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Estimator:
     """An estimator: authors, estimand, range and cost, its public function and its core.
 
-    Attributes
-    ----------
-    name, title : str
-        What users type, and what a table calls it.
-    paper : str
-        Authors and year.
-    estimates : str
-        The quantity in the population that it is an estimate of.
-    span : tuple of float
-        Least and greatest possible value.
-    perfect : float
-        Its value for a perfectly calibrated model with endless data.
-    bound : str
-        What it bounds, and on which side; empty when it bounds nothing.
-    tie_safe : bool
-        Whether it is the same for every order of cases with equal scores.
-    cost : str
-        In the number of cases: "n", "n log n", "n^2".
-    dear : str
-        Why it takes longer than a stable sort of the scores, or more than two copies of outcomes
-        and scores, at ten million cases; empty where it does not.
-    by_case : tuple of str
-        Options that have a value for each case.
-    function : callable
-        The public function, which checks what it is given.
-    prepare : callable
-        What it computes, from checked arrays: `(scores, weights or None, **options) -> statistic`,
-        and `statistic(outcomes)`, with outcomes of shape (replicates, n_samples), gives one value
-        for each, NaN where undefined. Weights are numbers of cases. Raises InputError where no
-        outcomes at these scores define it.
-    weighted : callable, optional
-        The same for many weightings of the cases at once, where that is faster than one by one:
-        `(scores, outcomes, weights, **options) -> values`. Scores ascend; weights are whole
-        numbers of cases, of shape (replicates, n_samples), and values of shape (replicates,), NaN
-        where undefined.
+    `prepare(scores, weights or None, **options)` gives `statistic(outcomes)`: from checked arrays,
+    (replicates, n_samples), a value for each, NaN where undefined; weights are numbers of cases.
+    `weighted(scores, outcomes, weights, **options)` is the same for many weightings of ascending
+    scores at once, where that is faster. `perfect` is its value of a calibrated model with endless
+    data, `bound` what it bounds, `dear` why it takes longer than a stable sort or more than two
+    copies of the cases, `by_case` its options with a value for each case.
     """
 
     name: str
@@ -221,21 +162,7 @@ class Estimator:
     def core(
         self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None = None, **options: Any
     ) -> Floats:
-        """The estimate on arrays and options that were checked before.
-
-        Parameters
-        ----------
-        outcomes : ndarray of shape (replicates, n_samples)
-            0 and 1, of any numeric type.
-        scores : ndarray of shape (n_samples,)
-        weights : ndarray of shape (n_samples,), optional
-            Numbers of cases.
-
-        Returns
-        -------
-        ndarray of shape (replicates,)
-            NaN where undefined.
-        """
+        """The estimate of each replicate on arrays and options that were checked; may be NaN."""
         return self.prepare(scores, weights, **self.defaults | options)(outcomes)
 
 

@@ -36,15 +36,7 @@ CHUNK = 1 << 14
 
 
 class Line(NamedTuple):
-    """Cases on a line with mirrors at both ends.
-
-    Attributes
-    ----------
-    position : ndarray of shape (n_samples,)
-        From 0 to 1, of 64 or 32 bits.
-    length : float
-        Of the line, in the units of the bandwidth.
-    """
+    """Cases from 0 to 1 on a line with mirrors at both ends; its length in bandwidth's units."""
 
     position: NDArray[Any]
     length: float

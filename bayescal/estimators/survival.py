@@ -34,46 +34,12 @@ def aalen_johansen(
     weight: Floats,
     steps: int,
 ) -> tuple[float, float]:
-    """Share of cases with the event by the last of some steps of time, by Aalen and Johansen.
+    """Share with the event by the last step of time, and its effective size.
 
-    Without competing events it is the share of Kaplan and Meier.
-
-    Parameters
-    ----------
-    entry, last : ndarray of int of shape (n,)
-        Cases are under observation from the step after `entry` to the step `last`, in which those
-        with an event have it, and after which the others leave.
-    event, other : ndarray of bool of shape (n,)
-        Cases with the event, and with a competing one, after which the event cannot come.
-    weight : ndarray of shape (n,)
-        Numbers of cases.
-    steps : int
-
-    Returns
-    -------
-    share, effective : float
-        The share, and of how many cases without censoring it would have its variance. That is of
-        the delta method, which without competing events is Greenwood's and without censoring that
-        of a binomial share. Both are NaN if there is a step in which no case is under observation.
-
-    References
-    ----------
-    Aalen & Johansen (1978), An empirical transition matrix for non-homogeneous Markov chains based
-    on censored observations, Scandinavian Journal of Statistics 5. Marubini & Valsecchi (1995),
-    Analysing survival data from clinical trials and observational studies, section 10.3.
-    Dorey & Korn (1987), Effective sample sizes for confidence intervals for survival
-    probabilities, Statistics in Medicine 6: where no case has the event, the cases at risk in the
-    last step are the effective ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.estimators.proportions import aalen_johansen
-    >>> last = np.array([1, 1, 2, 2])
-    >>> event, other = np.array([1, 0, 1, 0], bool), np.array([0, 1, 0, 0], bool)
-    >>> share, effective = aalen_johansen(np.zeros(4, int), last, event, other, np.ones(4), 2)
-    >>> round(share, 3), round(effective, 3)
-    (0.5, 4.0)
+    By Aalen & Johansen (1978). Of so many cases without censoring the share would have its
+    variance: that of the delta method, without competing events Greenwood's, and without events the
+    cases at risk in the last step (Dorey & Korn 1987). Cases are under observation from the step
+    after `entry` to `last`; both are NaN if nobody is in some step.
     """
     came, went = (np.cumsum(np.bincount(at, weight, steps + 1)) for at in (entry, last))
     at_risk = (came - went)[:steps]
@@ -108,14 +74,8 @@ def aalen_johansen(
 class Followed:
     """Cases that were followed, by ascending score.
 
-    Attributes
-    ----------
-    score : ndarray of shape (n,)
-    entry, last : ndarray of int of shape (n,)
-        Steps of time, of which the horizon is `TIME_STEPS`: cases are under observation from the
-        step after `entry` to the step `last`.
-    event, other : ndarray of bool of shape (n,)
-        The event, or a competing one that rules it out, by the horizon, in the step `last`.
+    They are under observation from the step of time after `entry` to the step `last`, of which the
+    horizon is `TIME_STEPS`, and in which the event, or an `other` that rules it out, comes.
     """
 
     score: Floats
@@ -280,11 +240,8 @@ def censoring_depends_on_score(
 def inverse_weights(cases: Followed, by_score: bool) -> Floats:
     """Weight of each case: 0 of those whose outcome by the horizon is not known.
 
-    Parameters
-    ----------
-    by_score : bool
-        Whether the probability of being under observation is that given the score, by Cox
-        regression on a restricted cubic spline; else it is the same for all, by Kaplan-Meier.
+    The probability to stay is that given the score, by Cox regression on a restricted cubic spline,
+    or the same for all, by Kaplan-Meier.
     """
     cases.refuse_late_entry("weighting by the inverse probability of censoring")
     staying = probability_to_stay(cases, cases.last, by_score)
@@ -322,21 +279,8 @@ def _not_nothing(staying: Any) -> Floats:
 def pseudo_values(cases: Followed) -> Floats:
     """The n times of the risk by the horizon less n - 1 times that without the case.
 
-    Of a case whose outcome is known in a study without censoring it is the outcome. The risk is
-    that of Aalen and Johansen, without competing events Kaplan and Meier's.
-
-    Parameters
-    ----------
-    cases : Followed
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    References
-    ----------
-    Andersen, Klein & Rosthøj, "Generalised linear models for correlated pseudo-observations, with
-    applications to multi-state models", Biometrika 90, 2003.
+    Of a known outcome in a study without censoring it is the outcome (Andersen, Klein & Rosthøj
+    2003).
     """
     cases.refuse_late_entry("the pseudo-value")
     size, (risk, _) = cases.score.size, cases.risk()

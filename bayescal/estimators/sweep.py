@@ -28,12 +28,7 @@ Ints = NDArray[np.intp]
 class Sweep:
     """Bins of equal width, or of equal mass by rank, for every number of bins from 1 up.
 
-    Attributes
-    ----------
-    width : bool
-        Equal width instead of equal mass.
-    split : bool
-        Let cuts of equal mass stand within equal scores.
+    With `split` cuts of equal mass stand within equal scores.
     """
 
     table: Table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -79,12 +78,8 @@ def draw_clusters(
 ) -> Iterator[Floats]:
     """Resamples of whole clusters within strata, as blocks of cases per cell.
 
-    Of k clusters k - 1 are drawn, and each counts k / (k - 1): means then vary as those of k new
-    clusters do.
-
-    References
-    ----------
-    Rao & Wu (1988), Resampling inference with complex survey data, JASA 83.
+    Of k clusters k - 1 are drawn, each counting k / (k - 1): means then vary as those of k new
+    clusters do (Rao & Wu 1988).
     """
     others = clusters.matrix(clusters.trials - clusters.hits, 2 * clusters.row, cells)
     cases = others + clusters.matrix(clusters.hits, 2 * clusters.row + 1, cells)
@@ -189,16 +184,9 @@ Counts = NDArray[np.int64]
 class AlikeCases:
     """Cases of which some are alike: those of one cluster.
 
-    Each case has a normal variable, and an event where it is below the quantile of its probability.
-    Variables of two cases of one cluster are correlated, so that every outcome keeps its
-    probability.
-
-    Attributes
-    ----------
-    cluster : ndarray of int of shape (cases,)
-        Number of each case's cluster, of cases in the order of their scores.
-    correlation : float in [0, 1]
-        Of these variables.
+    Each has an event where a normal variable is below the quantile of its probability; variables of
+    a cluster are correlated, so that every outcome keeps its probability. Cases are in order of
+    score.
     """
 
     cluster: NDArray[np.intp]
@@ -226,26 +214,8 @@ class SimulatedOutcomes:
     """Outcomes simulated at the same scores, drawn once, for any number of estimators.
 
     Up to 20,000 cases every case has an outcome of its own. Beyond, and where scores are resampled,
-    the events at each score are drawn, and are weights of the estimator.
-
-    Parameters
-    ----------
-    score : ndarray of shape (distinct,)
-        Distinct scores in ascending order, as the estimator sees them.
-    trials : ndarray of int of shape (distinct,)
-        Cases at each.
-    probability : ndarray of shape (replicates, distinct)
-        Probability of the event at each score.
-    random_state : int or numpy.random.Generator
-        With a seed every estimator has the same data sets. They stay in memory, except those of
-        many cases one by one, for estimators that take no weights.
-    turn : tuple of int
-        Of several tables, each can take its turn of the data sets: table k of m the sets k, k + m,
-        and so on, all of which are as many as those of one.
-    alike : AlikeCases, optional
-        Which cases are alike; by default none are.
-    resample_scores : bool
-        Whether the scores are drawn too, with replacement. Not with `alike`.
+    the events at each score are drawn, and are weights of the estimator. `probability` is
+    (replicates, distinct scores); table k of m takes the sets k, k + m, and so on (`turn`).
     """
 
     def __init__(
@@ -326,15 +296,8 @@ def _paired(cases: Counts, hits: Counts) -> Floats:
 class Applied:
     """An estimator with its options, and what it can take.
 
-    Attributes
-    ----------
-    function : callable
-        `(y_true, y_prob, **options)` to a number.
-    entry : Estimator, optional
-        Its entry in the register, whose cores do the work.
-    core : callable, optional
-        Of a function that is not in the register: `(scores, outcomes, weights) -> values`, the
-        same for many weightings of the cases at once, as `Estimator.weighted` is.
+    `core(scores, outcomes, weights)` is of a function that is not in the register, for many
+    weightings of the cases at once, as `Estimator.weighted` is.
     """
 
     name: str
@@ -377,18 +340,7 @@ class Applied:
         return value
 
     def to_weights(self, scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
-        """The estimate for each row of whole numbers of cases, NaN where it is undefined.
-
-        Parameters
-        ----------
-        scores, outcomes : ndarray of shape (n_samples,)
-            In ascending order of the scores.
-        weights : ndarray of shape (replicates, n_samples)
-
-        Returns
-        -------
-        ndarray of shape (replicates,)
-        """
+        """The estimate for each row of numbers of cases, scores ascending; NaN where undefined."""
         if self.entry is not None and self.entry.weighted is not None:
             options = self.entry.defaults | self.options
             values = self.entry.weighted(scores, outcomes, weights, **options)
@@ -404,36 +356,15 @@ class Applied:
         )
 
     def at(self, scores: Floats) -> Statistic:
-        """The estimate at these scores, one case each, as a function of rows of outcomes.
-
-        It takes outcomes of shape (replicates, n_samples) and gives values of shape (replicates,),
-        NaN where undefined.
-        """
+        """The estimate at these scores, one case each, of each row of outcomes; may be NaN."""
         if self.entry is None:
-            return lambda outcomes: self._to_rows(outcomes, scores)
+            return lambda outcomes: np.array(
+                [self._or_nan(row.astype(np.float64), scores, None) for row in outcomes]
+            )
         try:
             return self.entry.prepare(scores, None, **self.entry.defaults | self.options)
         except InputError:
             return lambda outcomes: np.full(len(outcomes), np.nan)
-
-    def _to_rows(self, outcomes: NDArray[Any], scores: Floats) -> Floats:
-        """A function of the user's on rows of outcomes, in one call if it can."""
-        if self._takes_batches(outcomes, scores):
-            return np.asarray(self.function(outcomes, scores, **self.options), dtype=np.float64)
-        return np.array([self._or_nan(row.astype(np.float64), scores, None) for row in outcomes])
-
-    def _takes_batches(self, outcomes: NDArray[Any], scores: Floats) -> bool:
-        """Whether two rows of outcomes at once give what each gives alone."""
-        if len(outcomes) < 2:
-            return False
-        alone = [self._or_nan(row, scores, None) for row in outcomes[:2]]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                both = np.asarray(self.function(outcomes[:2], scores, **self.options), dtype=float)
-        except Exception:  # whatever a function says to an array that it was not written for
-            return False
-        return both.shape == (2,) and np.allclose(both, alone, 1e-9, 1e-12)
 
     def _or_nan(self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> float:
         try:
@@ -751,17 +682,8 @@ def estimator_interval(
 class Resamples:
     """Resamples of a table, drawn once, for the intervals of any number of estimators.
 
-    Parameters
-    ----------
-    data : CalibrationData
-        Of one group.
-    clusters : Clusters, optional
-        Of the cases in each of its rows: whole clusters are then drawn.
-
-    Notes
-    -----
-    Of independent cases, an interval is that of `estimator_interval` with the same seed. All
-    resamples stay in memory, which a table's few rows allow.
+    With clusters these are drawn whole; without, an interval is that of `estimator_interval` with
+    the same seed.
     """
 
     def __init__(
@@ -782,12 +704,7 @@ class Resamples:
         self._weights = list(weights)
 
     def interval(self, applied: Applied, method: str, ci_prob: float) -> Interval:
-        """The interval of one estimator.
-
-        Parameters
-        ----------
-        method : {"percentile", "basic"}
-        """
+        """The interval of one estimator, "percentile" or "basic"."""
         values = resampled(applied, self._cells, self._weights)
         estimate, tails = applied.to_data(self._data), _tails(ci_prob)
         return _between_quantiles(applied, estimate, values, tails, method, ci_prob)

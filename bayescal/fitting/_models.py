@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -37,12 +37,11 @@ from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.multilevel.replicates import (
-    FollowedCases,
-    KnownCases,
     Patients,
+    Resampled,
     SamePatients,
-    SamePopulation,
     given_free,
+    replicates,
 )
 from bayescal.multilevel.words import LEAST_OF_NEXT
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
@@ -537,11 +536,9 @@ def compare_models(
     patients: Patients
     if isinstance(seen, Survival):
         seen = seen.of(kept)
-        times = FollowUp.of_cases(seen, as_horizon(horizon), np.ones(counts.size))
-        patients = FollowedCases(times)
+        patients = FollowUp.of_cases(seen, as_horizon(horizon), np.ones(counts.size))
     else:
-        seen = seen[kept]
-        patients = KnownCases(seen)
+        patients = seen = seen[kept]
     cases = {name: score[kept] for name, score in zip(of_models, scores, strict=True)}
     unit = labels.get("cluster", np.arange(counts.size))
 
@@ -554,16 +551,18 @@ def compare_models(
         name: fit(CalibrationData(seen, score, counts, **of_table), **how)
         for name, score in cases.items()
     }
-    each = list(cases.values())
+    again = Resampled(
+        patients, [*cases.values()], counts, unit, next(iter(posts.values())).draws, seed
+    )
     if "site" in labels:
         sites = {name: as_multilevel(post, "sites") for name, post in posts.items()}
         free = [given_free(post) for post in sites.values()]
-        same = SamePatients(free, patients, each, counts, labels["site"], unit, seed)
+        same = SamePatients(free, again, labels["site"])
         return ModelComparison(sites, same, _of_one_order(cases))
-    alone = SamePopulation([*posts.values()], patients, each, counts, unit, title=ALL, seed=seed)
+    alone = partial(replicates, [*posts.values()], again, ALL)
     first, *others = cases
     differ = {name: float(counts[cases[name] != cases[first]].sum()) for name in others}
-    return ModelDifferences(ALL, posts, alone.replicates, _of_one_order(cases), differ)
+    return ModelDifferences(ALL, posts, alone, _of_one_order(cases), differ)
 
 
 def _of_one_order(cases: Mapping[str, Floats]) -> dict[str, str]:

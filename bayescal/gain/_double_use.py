@@ -40,28 +40,20 @@ FORMS: tuple[tuple[str, bool, Basis], ...] = (
 def double_use(pairs: PairedPredictions) -> str | None:
     """What shows that `after` was fitted to these patients.
 
-    Returns
-    -------
-    str or None
-        None when nothing shows it, which is no proof: a penalised or averaged map satisfies no
-        equation exactly.
-
-    Notes
-    -----
-    Two signs are looked for, in every row of `after`. Each has to be so exact that in patients
-    that the map has not seen it would occur with probability below 1e-4.
+    Two signs are looked for, in every row of `after`. Each has to be so exact that in patients that
+    the map has not seen it would occur with probability below 1e-4.
 
     *Blocks.* For every distinct value of `after` the mean outcome is that value, as in isotonic
-    regression, bins and trees. That a value has so many events among its m patients has at most
-    the binomial probability at its own rate; and if the value is a fraction p / q in lowest terms
-    that nobody rounded to (no multiple of .001), only one number of patients in q can have it.
+    regression, bins and trees. That a value has so many events among its m patients has at most the
+    binomial probability at its own rate; and if the value is a fraction p / q in lowest terms that
+    nobody rounded to (no multiple of .001), only one number of patients in q can have it.
 
     *Score equations.* At the maximum of the likelihood the sums of (y - after) times each term of
-    the map are zero. Their score statistic U' I^-1 U follows a chi-squared law in unseen
-    patients, and its lower tail gives the probability. The terms are 1 and logit(before), which
-    any unpenalised logistic or beta map has, with or without others; for maps with fewer terms,
-    which must then have this very form: a shift of the log-odds, their stretch, or a beta map
-    with one exponent zero.
+    the map are zero. Their score statistic U' I^-1 U follows a chi-squared law in unseen patients,
+    and its lower tail gives the probability. The terms are 1 and logit(before), which any
+    unpenalised logistic or beta map has, with or without others; for maps with fewer terms, which
+    must then have this very form: a shift of the log-odds, their stretch, or a beta map with one
+    exponent zero.
 
     What no fit leaves behind is seen in a part of many cases: a value whose mean outcome is
     another, a score equation that does not hold, or a form that the map does not have. Where cases

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
-from bayescal.core.arrays import RandomState, as_seed
-from bayescal.core.errors import InputError, as_draws, as_flag, as_levels, check_choice
+from bayescal.core.arrays import as_seed
+from bayescal.core.errors import InputError, as_draws, as_flag, as_levels, check_choice, warn
 from bayescal.core.text import shortened
 from bayescal.data.cases import is_matrix
 from bayescal.data.doors import CaseRoles, Given, door, given_of
 from bayescal.data.roles import as_roles
 from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
-from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use
-from bayescal.gain._grouped import GroupedPairs, as_grouped
-from bayescal.gain._paired_route import by_pairs
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
-from bayescal.gain.imputed import gain_of_imputations
+from bayescal.gain.by_curve import Posterior, by_curve
+from bayescal.gain.by_pairs import by_pairs
 from bayescal.gain.paired import PairedPredictions, as_paired
-from bayescal.gain.several import SeveralGains
+from bayescal.gain.several import SeveralGains, gain_of_imputations
 from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.posterior import as_multilevel
 from bayescal.multilevel.term import VaryBy
@@ -184,33 +181,79 @@ def recalibration_gain(
         after = given.y_prob.iloc[:, 1]
         given = replace(given, y_prob=given.y_prob.iloc[:, 0])
     given, after = _aligned(given, after)
-    if _are_grouped(given, vary):
-        if _are_imputed(given):
-            raise InputError(
-                "imputations and groups (site, period or subgroups) cannot be given together to "
-                "recalibration_gain. Compute the gain on each imputation, or without groups."
-            )
-        if route == "paired":
-            raise InputError(
-                "route='paired' weighs the cases of one group. With groups use route='curve': "
-                "curves of all groups are fitted together."
-            )
-        grouped = as_grouped(given, after)
-        fixed: dict[str, Any] = {"vary": vary, "prior": as_prior(prior), "draws": draws}
-        return _of_groups(
-            grouped, after, fixed, as_levels(thresholds, "thresholds"), in_sample, random_state
+    is_grouped, are_imputed = _are_grouped(given, vary), _are_imputed(given)
+    if is_grouped and are_imputed:
+        raise InputError(
+            "imputations and groups (site, period or subgroups) cannot be given together to "
+            "recalibration_gain. Compute the gain on each imputation, or without groups."
         )
-    if _are_imputed(given):
+    if is_grouped and route == "paired":
+        raise InputError(
+            "route='paired' weighs the cases of one group. With groups use route='curve': "
+            "curves of all groups are fitted together."
+        )
+    if are_imputed:
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
         each: dict[str, Any] = {"route": route, "random_state": random_state, **how}
         return gain_of_imputations(recalibration_gain, given, after, **each)
-    levels = as_levels(thresholds, "thresholds")
-    chosen, size = as_prior(prior), as_draws(draws)
-    accepted = as_flag(in_sample, "in_sample")
-    pairs = as_paired(given, after)
-    if pairs.times is not None:
-        _check_times(pairs, route)
-    detected = _detected(pairs, accepted)
+    levels, chosen, size = as_levels(thresholds, "thresholds"), as_prior(prior), as_draws(draws)
+    accepted, pairs = as_flag(in_sample, "in_sample"), as_paired(given, after)
+    _check_route(pairs, route)
+    detected = double_use(pairs)
+    if detected and not accepted:
+        warn(
+            f"after was fitted to these patients: {detected}. The gain is overestimated; use "
+            "other patients or bayescal.cross_fit, or set in_sample=True.",
+            UserWarning,
+        )
+    seed = as_seed(random_state)
+    known: dict[str, Any] = {
+        "evidence": evidence_of(after, accepted, detected),
+        "in_sample": accepted or detected is not None,
+        "thresholds": tuple(levels),
+        "prior": chosen,
+        "seed": seed,
+    }
+    if is_grouped:
+        fixed: dict[str, Any] = {"vary": vary, "prior": chosen, "draws": size}
+        first, second = (
+            as_multilevel(fit(pairs.in_groups(score), random_state=seed, **fixed))
+            for score in (pairs.before, pairs.after[0])
+        )
+        return SeveralGains(first, second, pairs, **known)
+    by_map = pairs.is_map and route != "paired"
+    by_map &= pairs.clusters is None or pairs.times is not None
+    if pairs.is_unchanged:
+        names = (*SCORES, *PARTS, *map(net_benefit_name, levels))
+        posterior = Posterior(dict.fromkeys(names, np.zeros(size)))
+    else:
+        posterior = (by_curve if by_map else by_pairs)(pairs, levels, chosen, size, seed)
+    return RecalibrationGain(posterior, pairs, route="curve" if by_map else "paired", **known)
+
+
+def _check_route(pairs: PairedPredictions, route: str) -> None:
+    """Refuse a route that these predictions do not allow."""
+    if pairs.levels:
+        if pairs.has_maps:
+            return
+        raise InputError(
+            "after is no map of before: equal scores before must have equal scores after, which "
+            "rise or fall throughout, for all groups or in each. Pass the map itself; or leave "
+            "site= or subgroup= out, and the gain is that of all cases by the paired route."
+        )
+    if pairs.times is not None and route == "paired":
+        raise InputError(
+            "route='paired' weighs the outcomes of single cases, and those of cases that left "
+            "before the horizon are not known. Leave route out: with times gains follow from the "
+            "curve."
+        )
+    if pairs.times is not None and not pairs.is_map:
+        raise InputError(
+            "after is no map of before: equal scores before must have equal scores after, which "
+            "rise or fall throughout. With times to an event gains follow from the risk at each "
+            "score before, since the outcomes of cases that left are not known. Pass one map that "
+            "was fitted to other cases, as a function or a fitted recalibrator."
+        )
     if route == "curve" and not pairs.is_map:
         raise InputError(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
@@ -221,40 +264,6 @@ def recalibration_gain(
         raise InputError(
             "route='curve' takes cases as independent. With cluster= use route='paired', the "
             "Bayesian bootstrap of whole clusters."
-        )
-    seed = as_seed(random_state)
-    by_map = pairs.is_map and route != "paired"
-    by_map &= pairs.clusters is None or pairs.times is not None
-    if pairs.is_unchanged:
-        posterior = _nothing(levels, size)
-    else:
-        posterior = (by_curve if by_map else by_pairs)(pairs, levels, chosen, size, seed)
-    return RecalibrationGain(
-        posterior,
-        pairs,
-        route="curve" if by_map else "paired",
-        evidence=evidence_of(after, accepted, detected),
-        in_sample=accepted or detected is not None,
-        thresholds=tuple(levels),
-        prior=chosen,
-        seed=seed,
-    )
-
-
-def _check_times(pairs: PairedPredictions, route: str) -> None:
-    """Refuse what asks for the outcome of each case, of which some left before the horizon."""
-    if route == "paired":
-        raise InputError(
-            "route='paired' weighs the outcomes of single cases, and those of cases that left "
-            "before the horizon are not known. Leave route out: with times gains follow from the "
-            "curve."
-        )
-    if not pairs.is_map:
-        raise InputError(
-            "after is no map of before: equal scores before must have equal scores after, which "
-            "rise or fall throughout. With times to an event gains follow from the risk at each "
-            "score before, since the outcomes of cases that left are not known. Pass one map that "
-            "was fitted to other cases, as a function or a fitted recalibrator."
         )
 
 
@@ -295,53 +304,3 @@ def _are_grouped(given: Given, vary: VaryBy | None) -> bool:
             "a table that has sites, periods or subgroups."
         )
     return of_groups
-
-
-def _of_groups(
-    grouped: GroupedPairs,
-    after: Any,
-    how: Mapping[str, Any],
-    thresholds: Sequence[float],
-    in_sample: bool,
-    random_state: RandomState,
-) -> SeveralGains:
-    """The gain where curves of several groups are fitted together."""
-    accepted, seed = as_flag(in_sample, "in_sample"), as_seed(random_state)
-    if not grouped.has_maps:
-        raise InputError(
-            "after is no map of before: equal scores before must have equal scores after, which "
-            "rise or fall throughout, for all groups or in each. Pass the map itself; or leave "
-            "site= or subgroup= out, and the gain is that of all cases by the paired route."
-        )
-    detected = _detected(grouped.pairs, accepted)
-    options: dict[str, Any] = {**how, "random_state": seed}
-    return SeveralGains(
-        as_multilevel(fit(grouped.before, **options)),
-        as_multilevel(fit(grouped.after, **options)),
-        grouped,
-        evidence=evidence_of(after, accepted, detected),
-        in_sample=accepted or detected is not None,
-        thresholds=tuple(thresholds),
-        prior=how["prior"],
-        seed=seed,
-    )
-
-
-def _detected(pairs: PairedPredictions, accepted: bool) -> str | None:
-    """What shows that these patients fitted the map, with a warning if the user did not say so."""
-    detected = double_use(pairs)
-    if detected and not accepted:
-        warnings.warn(
-            f"after was fitted to these patients: {detected}. The gain is overestimated; use "
-            "other patients or bayescal.cross_fit, or set in_sample=True.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return detected
-
-
-def _nothing(thresholds: Sequence[float], draws: int) -> Posterior:
-    """Equal predictions gain exactly nothing."""
-    names = (*SCORES, *PARTS, *map(net_benefit_name, thresholds))
-    zero = np.zeros(draws)
-    return Posterior(dict.fromkeys(names, zero))

@@ -15,7 +15,6 @@ from bayescal.core.page import Block, Figure, Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import NO_CHANGE, chance, count, decimals, per_thousand, signed
 from bayescal.data.columns import WeightType
-from bayescal.gain._curve_route import Posterior, calibration_mixture, quantiles
 from bayescal.gain._terms import (
     PARTS,
     SCORES,
@@ -24,6 +23,7 @@ from bayescal.gain._terms import (
     told_impossible,
     treated,
 )
+from bayescal.gain.by_curve import Posterior, calibration_mixture, quantiles
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.priors import Prior
 
@@ -370,14 +370,7 @@ def _mean(values: Floats) -> float:
 def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:
     """The sentence that goes with every number.
 
-    Parameters
-    ----------
-    after : array-like of shape (n,) or (repeats, n)
-        As it was passed: several rows, or a row of its own, come from a cross-fit.
-    in_sample : bool
-        Whether the user says that these patients fitted the map.
-    detected : str or None
-        What shows it.
+    Shapes: `after` (n,) or (repeats, n).
     """
     if detected:
         return f"in-sample (detected: {detected}), so the gain is overestimated"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,24 +55,12 @@ def curve_terms(
     after: Floats,
     group: NDArray[np.intp],
     logs: tuple[Floats, Floats],
-    thresholds: Sequence[float],
+    moved: Mapping[float, Floats],
 ) -> Terms:
     """Gains when the event probability is known at every score before.
 
-    Parameters
-    ----------
-    curve, weight : ndarray of shape (draws, rows)
-        E[y | before], and the population; each row of `weight` sums to 1.
-    before, after : ndarray of shape (rows,)
-    group : ndarray of shape (rows,)
-        Rows with equal `after` share a number.
-    logs : tuple of ndarray of shape (rows,)
-        As `log_gains`.
-
-    Returns
-    -------
-    dict of ndarray of shape (draws,)
-        Positive where recalibration helped.
+    Shapes: `curve`, `weight` (draws, rows); `before`, `after`, `group`, `logs` (rows,); result
+    (draws,).
     """
     mass, hits, score = merged(curve, weight, after, group)
     total = np.where(mass > 0, mass, 1)
@@ -93,9 +81,8 @@ def curve_terms(
         "log_calibration": relative,
         "log_refinement": logarithmic - relative,
     }
-    for threshold in thresholds:
+    for threshold, change in moved.items():
         worth = net_benefit(curve, 1.0, threshold)
-        change = treated(after, threshold) - treated(before, threshold)
         gains[net_benefit_name(threshold)] = mean(weight, worth * change)
     return gains
 
@@ -114,15 +101,7 @@ def fall_in_error(
 def brier_gain(curve: Floats, weight: Floats, before: Floats, after: Floats) -> Floats:
     """Fall of the expected Brier score when the event probability is known.
 
-    Parameters
-    ----------
-    curve, weight : ndarray of shape (draws, rows)
-        As in `curve_terms`.
-    before, after : ndarray of shape (rows,)
-
-    Returns
-    -------
-    ndarray of shape (draws,)
+    Shapes: `curve`, `weight` (draws, rows); `before`, `after` (rows,); result (draws,).
     """
     return mean(weight, (curve - before) ** 2 - (curve - after) ** 2)
 
@@ -130,13 +109,7 @@ def brier_gain(curve: Floats, weight: Floats, before: Floats, after: Floats) -> 
 def brier_gains(curve: Floats, weight: Floats, before: Floats, afters: Floats) -> Floats:
     """`brier_gain` of several updates of one model, from two products of matrices.
 
-    Parameters
-    ----------
-    afters : ndarray of shape (updates, rows)
-
-    Returns
-    -------
-    ndarray of shape (updates, draws)
+    Shapes: `afters` (updates, rows); result (updates, draws).
     """
     rise = afters - before
     return 2 * rise @ (weight * curve).T - (rise * (afters + before)) @ weight.T
@@ -147,17 +120,8 @@ def merged(
 ) -> tuple[Floats, Floats, Floats]:
     """Mass and expected events of each distinct score after, and the score.
 
-    Parameters
-    ----------
-    curve, weight : ndarray of shape (draws, rows)
-    after : ndarray of shape (rows,)
-    group : ndarray of shape (rows,)
-        As in `curve_terms`.
-
-    Returns
-    -------
-    mass, hits : ndarray of shape (draws, groups)
-    score : ndarray of shape (groups,)
+    Shapes: `curve`, `weight` (draws, rows); `after`, `group` (rows,); `mass`, `hits` (draws,
+    groups); `score` (groups,).
     """
     size = int(group.max()) + 1
     score = np.zeros(size)
@@ -227,16 +191,7 @@ def as_happened(
 ) -> Floats:
     """Mean gain in log score of the cases of each row whose outcome is known.
 
-    Parameters
-    ----------
-    outcome, before, after : ndarray of shape (n,)
-    means : callable
-        The weighted mean in each row of values of the cases.
-
-    Returns
-    -------
-    ndarray of shape (rows,)
-        0 in a row without such cases.
+    Shapes: `outcome`, `before`, `after` (n,); result (rows,).
     """
     known = means(np.where(np.isnan(outcome), 0.0, 1.0))
     gain = means(log_score(outcome, after) - log_score(outcome, before))
@@ -246,17 +201,7 @@ def as_happened(
 def infinite_log_gain(outcome: Floats, before: Floats, after: Floats) -> float:
     """What patients who were told the impossible add to the gain in log score.
 
-    Parameters
-    ----------
-    outcome, before : ndarray of shape (n,)
-    after : ndarray of shape (repeats, n)
-
-    Returns
-    -------
-    float
-        Minus infinity if `after` gives probability 0 to what happened to a patient to whom
-        `before` did not, else infinity if `before` does, and `after` not. 0 if neither does, or
-        both to the same patients, who then count nothing.
+    Shapes: `outcome`, `before` (n,); `after` (repeats, n).
     """
     added = 0.0
     for part in blocks(outcome.size, len(after)):
@@ -281,16 +226,7 @@ def log_gains(
 ) -> tuple[Floats, Floats]:
     """Gain in log score at each row if the event happens, and if it does not.
 
-    Parameters
-    ----------
-    before, after : ndarray of shape (rows,)
-    happened : callable
-        The gain in the patients of each row, of shape (rows,). It counts, and is asked for, only
-        where a score is 0 or 1.
-
-    Returns
-    -------
-    event, other : ndarray of shape (rows,)
+    Shapes: `before`, `after`, `event`, `other` (rows,).
     """
     certain = (before == 0) | (before == 1) | (after == 0) | (after == 1)
     first, second = (np.where(certain, 0.5, score) for score in (before, after))

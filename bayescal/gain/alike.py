@@ -33,16 +33,8 @@ MOVE_BITS = 36
 class Alike(NamedTuple):
     """Cases sorted into rows.
 
-    Attributes
-    ----------
-    row : ndarray of int of shape (n,)
-        The row of each case.
-    one : ndarray of int of shape (rows,)
-        One of the cases in each row.
-    weight : ndarray of shape (n,)
-        Of the cases.
-    trials : ndarray of shape (rows,)
-        Sum of the weights in each row.
+    The `row` of each case, `one` of the cases of each row, the `weight` of each case, and its sum
+    in each row, `trials`.
     """
 
     row: Rows
@@ -51,10 +43,10 @@ class Alike(NamedTuple):
     trials: Floats
 
     @classmethod
-    def of(cls, row: Rows, weight: Floats) -> Alike:
-        """Rows by their numbers 0, 1, ..., each of some cases."""
-        rows = int(row.max()) + 1
-        one = np.empty(rows, np.intp)
+    def of(cls, row: Rows, weight: Floats, rows: int | None = None) -> Alike:
+        """So many rows, by their numbers 0, 1, ...; by default as many as have cases."""
+        rows = int(row.max()) + 1 if rows is None else rows
+        one = np.zeros(rows, np.intp)
         for part in blocks(row.size):
             one[row[part]] = np.arange(part.start, part.stop)
         return cls(row, one, weight, _sums(row, rows, lambda part: weight[part]))
@@ -62,13 +54,11 @@ class Alike(NamedTuple):
     def means(self, values: Floats) -> Floats:
         """Weighted mean in each row of values of the cases; exact where they are equal."""
         base = values[self.one]
-        if base.size == values.size:
-            return base
 
         def beyond(part: slice) -> Floats:
             return self.weight[part] * (values[part] - base[self.row[part]])
 
-        return base + _sums(self.row, base.size, beyond) / self.trials
+        return base + _sums(self.row, base.size, beyond) / np.where(self.trials > 0, self.trials, 1)
 
     def of_clusters(self, clusters: Clusters | None) -> ClusterBootstrap | None:
         """The law of the weights of the rows, where cases come in clusters."""
@@ -85,18 +75,6 @@ def of_equal_cells(
 
     Nobody shares a row with a case on another side of a threshold. Few distinct scores are rows of
     their own, and so are 0 and 1, the first and the last row of a problem.
-
-    Parameters
-    ----------
-    pairs : PairedPredictions
-        With one row in `after`.
-    before, after : Problem
-        Of either prediction.
-
-    Returns
-    -------
-    Alike
-        In ascending order of the score before.
     """
     sides = ((pairs.before, before), (pairs.after[0], after))
     row: Rows = np.zeros(pairs.outcome.size, np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ from bayescal.data.columns import WeightType
 from bayescal.data.doors import Given
 from bayescal.data.matrices import as_probability_matrix
 from bayescal.data.read import read_cases
-from bayescal.data.roles import as_roles
+from bayescal.data.roles import STRUCTURE, as_roles, read_groups
 from bayescal.data.rows import Levels, Rows, levels_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, seen_as
@@ -34,7 +34,12 @@ from bayescal.data.weights import (
     warn_of_ambiguity,
 )
 
-__all__ = ["PairedPredictions", "as_paired", "cases_of", "is_function"]
+__all__ = [
+    "PairedPredictions",
+    "as_paired",
+    "cases_of",
+    "is_function",
+]
 
 # Steps between neighbouring predictions that are noise of the arithmetic of a map.
 LAST_DIGITS = 1e-14
@@ -49,25 +54,11 @@ MOST_LOOKED_AT = 100_000
 class PairedPredictions:
     """Cases with both predictions.
 
-    Attributes
-    ----------
-    outcome, before : ndarray of shape (n,)
-        Of times to an event the outcome by the horizon, NaN of a case that left before.
-    after : ndarray of shape (repeats, n)
-        One row, unless a cross-fit was repeated.
-    weight : ndarray of shape (n,)
-        Cases that each row stands for; sampling weights add up to Kish's effective size.
-    weight_type : {"counts", "sampling"}
-    clusters : Clusters, optional
-        Which cases depend on each other; a row is a case.
-    labels : mapping of str to ndarray of shape (n,)
-        Cluster, and stratum if there are any, of each row.
-    times : Survival, optional
-        Times to an event, of which the outcomes are.
-    horizon : float
-        By when.
-    of_function : bool
-        Whether `after` came as a function of the scores, rather than as numbers.
+    `outcome`, `before` and `weight` have shape (n,), `after` shape (repeats, n): one row, unless a
+    cross-fit was repeated. Of times to an event the outcome is that by the horizon, NaN of a case
+    that left before. Sampling weights add up to Kish's effective size. `clusters` say which cases
+    depend on each other, where a row is a case; `labels` are cluster and stratum of each row, and
+    `levels` its site, period and subgroups. `of_function` says that `after` came as a function.
     """
 
     outcome: Floats
@@ -77,6 +68,7 @@ class PairedPredictions:
     weight_type: WeightType
     clusters: Clusters | None = None
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    levels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     times: Survival | None = None
     horizon: float = float("nan")
     of_function: bool = False
@@ -103,6 +95,30 @@ class PairedPredictions:
             return CalibrationData(self.outcome, score, **roles)
         return CalibrationData(self.times, score, horizon=self.horizon, **roles)
 
+    def in_groups(self, score: Floats) -> CalibrationData:
+        """The table of these scores with the levels of the groups."""
+        roles: dict[str, Any] = dict(self.levels)
+        subgroups = {name: roles.pop(name) for name in self.levels if name not in STRUCTURE}
+        roles |= {"subgroup": subgroups} if subgroups else {}
+        options: dict[str, Any] = {"weight_type": self.weight_type, **self.labels, **roles}
+        return self.table(score, sample_weight=self.weight, **options)
+
+    @cached_property
+    def groups(self) -> list[dict[str, str]]:
+        """The combinations of levels that there are."""
+        cells = sorted(set(zip(*(each.tolist() for each in self.levels.values()), strict=True)))
+        return [dict(zip(self.levels, cell, strict=True)) for cell in cells]
+
+    @cached_property
+    def has_maps(self) -> bool:
+        """Whether `after` is a map of `before`, maybe rounded: for all groups, or in each."""
+        return self.is_rounded_map or all(self.at(each).is_rounded_map for each in self.groups)
+
+    def at(self, levels: Mapping[str, str]) -> PairedPredictions:
+        """The cases that have these levels, one at least."""
+        have = [self.levels[role] == level for role, level in levels.items()]
+        return self.of(np.all(have, axis=0))
+
     def of(self, some: NDArray[np.bool_]) -> PairedPredictions:
         """Some of the cases; which of them depend on each other is no longer said."""
         return replace(
@@ -113,6 +129,7 @@ class PairedPredictions:
             weight=self.weight[some],
             clusters=None,
             labels={},
+            levels={},
             times=None if self.times is None else self.times.of(some),
         )
 
@@ -180,13 +197,7 @@ class PairedPredictions:
 def as_paired(given: Given, after: Any) -> PairedPredictions:
     """Check that outcomes and both predictions describe the same cases.
 
-    Parameters
-    ----------
-    given : Given
-        The cases, with the predictions before; or a table, which has them.
-    after : array-like of shape (n,) or (repeats, n), or a map
-        A map is a callable of the scores or a fitted estimator. Beside a table, an array has one
-        prediction for each row of it, or is the repeats of a cross-fit of its cases.
+    Shapes: `after` (n,) or (repeats, n).
     """
     y_true, before = given.y_true, given.y_prob
     horizon, pos_label = given.words.get("horizon"), given.words.get("pos_label")
@@ -199,7 +210,12 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
             "them, as after=."
         )
     if isinstance(y_true, CalibrationData):
-        pairs = _of_table(y_true.one_group(takes_times=True), after)
+        several = bool(set(y_true.levels) - {"imputation"})
+        pairs = (
+            _of_groups(y_true.complete(takes_times=True), after)
+            if several
+            else _of_table(y_true.one_group(takes_times=True), after)
+        )
         return replace(pairs, of_function=is_function(after))
     if before is None:
         raise InputError("before is missing: pass the predicted probabilities after y_true.")
@@ -249,6 +265,11 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
         horizon=at,
         of_function=is_function(after),
     )
+    groups = read_groups(as_roles(**given.beside("site", "period", "subgroup")), outcome.size)
+    if groups.structure.levels:
+        cells, code = np.array(groups.cells), groups.code[kept]
+        columns = zip(groups.structure.levels, cells.T, strict=True)
+        pairs = replace(pairs, levels={role: level[code] for role, level in columns})
     roles = as_roles(**given.beside("cluster", "stratum"))
     if not roles.columns:
         return pairs
@@ -268,9 +289,7 @@ def _own(values: Floats, given: Any) -> Floats:
 def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
     """Outcome and score of each case of a table, in ascending order of score, events last.
 
-    Returns
-    -------
-    outcome, score : ndarray of shape (n,)
+    Shapes: `outcome`, `score` (n,).
     """
     outcome, score, _ = read_cases(data, needs="cases").one
     order = np.lexsort((outcome, score))
@@ -300,6 +319,37 @@ def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
         f"after has {size} predictions, but the table has {rows} rows. A table no longer knows the "
         "order of its cases: pass after as a map, as one prediction for each of data.score, as "
         "cross_fit gives it for the table, or pass arrays of the cases instead of the table."
+    )
+
+
+def _of_groups(data: CalibrationData, after: Any) -> PairedPredictions:
+    """Pairs of the cases of each group of a table, one after the other, on the scale of all."""
+    parts, levels = [], []
+    for name, cell in zip(data.groups, data.cells, strict=True):
+        own = data.select(name)
+        part = as_paired(Given(own, None), after)
+        parts.append(replace(part, weight=part.weight * (data.weight_scale / own.weight_scale)))
+        levels.append({role: np.repeat(level, part.outcome.size) for role, level in cell.items()})
+    if parts[0].after.shape[0] > 1:
+        raise InputError(
+            "after has several rows for each case. With sites, periods or subgroups give one "
+            "prediction after for each case, or the map."
+        )
+    times = [part.times for part in parts if part.times is not None]
+
+    def together(columns: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+        return {role: np.concatenate([each[role] for each in columns]) for role in columns[0]}
+
+    return PairedPredictions(
+        np.concatenate([part.outcome for part in parts]),
+        np.concatenate([part.before for part in parts]),
+        np.concatenate([part.after for part in parts], axis=1),
+        np.concatenate([part.weight for part in parts]),
+        parts[0].weight_type,
+        labels=together([part.labels for part in parts]),
+        levels=together(levels),
+        times=Survival.joined(times) if times else None,
+        horizon=parts[0].horizon,
     )
 
 

@@ -1,29 +1,196 @@
-"""The gain of a recalibration in each of several sites, in the average and in the next one."""
+"""The gain of several fits: over imputations; in each site, in the average one and in the next."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError, as_level, check_choice
+from bayescal.core.arrays import as_seed
+from bayescal.core.errors import InputError, as_items, as_level, check_choice
 from bayescal.core.text import NO_CHANGE, chance, shortened
-from bayescal.gain._curve_route import Posterior
-from bayescal.gain._grouped import GroupedPairs
+from bayescal.data.cases import is_matrix
+from bayescal.data.doors import Given
+from bayescal.data.matrices import (
+    as_imputations,
+    as_imputed_outcomes,
+    warn_of_few_outcomes,
+)
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.gain._result import RecalibrationGain
-from bayescal.gain._view_route import Views, by_view, in_shares
-from bayescal.gain.paired import PairedPredictions
+from bayescal.gain.by_curve import Posterior, Views, by_view, in_shares
+from bayescal.gain.paired import PairedPredictions, is_function
 from bayescal.multilevel.compared import check_levels
 from bayescal.multilevel.posterior import MultilevelPosterior, as_mapping
 from bayescal.multilevel.words import views_of
+from bayescal.posterior.imputed import in_turn, missing_information, widened
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GainOfCurve", "SeveralGains"]
+__all__ = ["GainOfCurve", "ImputedGain", "SeveralGains", "gain_of_imputations"]
+
+
+class ImputedGain(RecalibrationGain):
+    """The gain of a recalibration over several imputations. Made by `recalibration_gain`.
+
+    The draws are those of all imputations, the deviations of whose means are enlarged as for
+    `CalibrationPosterior`.
+
+    Parameters
+    ----------
+    gains : sequence of RecalibrationGain
+        One for each imputation, by one route.
+    """
+
+    def __init__(self, gains: Sequence[RecalibrationGain]) -> None:
+        self.gains = tuple(gains)
+        first = next((gain for gain in gains if gain.in_sample), gains[0])
+        super().__init__(
+            _mixed([gain._posterior for gain in gains]),
+            first._pairs,
+            route=first.route,
+            evidence=first.evidence,
+            in_sample=first.in_sample,
+            thresholds=first.thresholds,
+            prior=first._prior,
+            seed=first.seed,
+        )
+
+    @cached_property
+    def prob_calibrated(self) -> dict[str, float]:
+        """Probabilities that "before" and "after" are exactly calibrated, their means."""
+        each = [gain.prob_calibrated for gain in self.gains]
+        return {side: float(np.mean([one[side] for one in each])) for side in each[0]}
+
+    @property
+    def contradicted(self) -> dict[str, int]:
+        """As of one gain; the most of any imputation."""
+        each = [gain.contradicted for gain in self.gains]
+        return {side: max(one[side] for one in each) for side in each[0]}
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know of an imputation; see `RecalibrationGain.notes`."""
+        told: dict[str, str] = {}
+        for gain in self.gains:
+            for note in gain.notes:
+                told.setdefault(note.partition(":")[0], note)
+        return list(told.values())
+
+    @cached_property
+    def missing_information(self) -> pd.DataFrame:
+        """What the missing data cost, by gain; see `CalibrationPosterior.missing_information`.
+
+        Without gains that are infinite in any imputation.
+        """
+        draws = [gain._posterior.draws for gain in self.gains]
+        values = {name: np.stack([one[name] for one in draws]) for name in draws[0]}
+        finite = {name: each for name, each in values.items() if np.isfinite(each).all()}
+        return missing_information(finite, "gain")
+
+    def __repr__(self) -> str:
+        title, cases, *lines = super().__repr__().splitlines()
+        told = f"  {len(self.gains)} imputations of {cases.strip()}"
+        return "\n".join([title.replace("Recalibration", "Imputed"), told, *lines])
+
+
+def gain_of_imputations(
+    recalibration_gain: Callable[..., RecalibrationGain],
+    given: Given,
+    after: Any,
+    *,
+    route: str,
+    random_state: Any,
+    **options: Any,
+) -> ImputedGain:
+    """The gain on each imputation, with one seed and by one route, and combined.
+
+    Shapes: `after` (n,) or (m, n).
+    """
+    y_true, before = given.y_true, given.y_prob
+    of_cases = {**given.roles, **given.words}
+    imputation = of_cases.pop("imputation", None)
+    if before is not None and imputation is not None:
+        raise InputError(
+            "imputation was given beside before. Pass one of them: before for one score a case, "
+            "imputation for several."
+        )
+    if isinstance(y_true, CalibrationData):
+        table = y_true.complete(takes_times=True)
+        cases = [(one, None) for one in table.imputations]
+        maps, are_imputed = _by_imputation(after, len(cases)), table.has_imputed_outcomes
+    elif is_matrix(y_true):
+        cases = _of_outcomes(y_true, before, imputation)
+        is_shared = imputation is None and not is_function(after) and not is_matrix(after)
+        maps = [after] * len(cases) if is_shared else _by_imputation(after, len(cases))
+        are_imputed = True
+    else:
+        one = y_true.time if isinstance(y_true, Survival) else y_true
+        cases = [(y_true, score) for score in as_imputations(imputation, one)]
+        maps, are_imputed = _by_imputation(after, len(cases)), False
+    if are_imputed:
+        warn_of_few_outcomes(len(cases))
+    options |= {"random_state": as_seed(random_state), **of_cases}
+
+    def gains(by: str) -> list[RecalibrationGain]:
+        pairs = zip(cases, maps, strict=True)
+        return [recalibration_gain(*case, new, route=by, **options) for case, new in pairs]
+
+    each = gains(route)
+    if len({gain.route for gain in each}) > 1:  # never of times
+        each = gains("paired")
+    return ImputedGain(each)
+
+
+def _of_outcomes(y_true: Any, before: Any, imputation: Any) -> list[tuple[Any, Any]]:
+    """Outcomes and predictions before of each imputation of the outcomes."""
+    if imputation is None:
+        if before is None:
+            raise InputError(
+                "y_true has a row for each imputation of the outcomes, and before is missing. Pass "
+                "before, one prediction a case, or imputation, one row for each row of y_true."
+            )
+        return [(row, before) for row in as_imputed_outcomes(y_true, before, "before")]
+    scores = as_imputations(imputation, as_items(y_true, "y_true")[0], outcomes="y_true[0]")
+    outcomes = as_imputed_outcomes(y_true, scores[0], "imputation[0]")
+    if len(outcomes) != len(scores):
+        raise InputError(
+            f"y_true has {len(outcomes)} rows and imputation has {len(scores)}. Pass one row of "
+            "each for every imputation."
+        )
+    return list(zip(outcomes, scores, strict=True))
+
+
+def _by_imputation(after: Any, m: int) -> list[Any]:
+    """The predictions after of each imputation, or the same map for each."""
+    if after is None or is_function(after):
+        return [after] * m
+    rows = as_items(after.to_numpy() if hasattr(after, "to_numpy") else after, "after")
+    if len(rows) != m or np.ndim(rows[0]) == 0:
+        raise InputError(
+            f"after has {len(rows)} rows, and there are {m} imputations. Pass one row of "
+            "predictions for each imputation, or the map from the predictions before."
+        )
+    return rows
+
+
+def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
+    stacks = {
+        name: np.stack([one.draws[name] for one in posteriors]) for name in posteriors[0].draws
+    }
+    draws = {
+        name: in_turn(widened(each) if np.isfinite(each).all() else each)
+        for name, each in stacks.items()
+    }
+    sides = [one.exact for one in posteriors if one.exact is not None]
+    exact = in_turn(np.stack(sides)) if len(sides) == len(posteriors) else None
+    return Posterior(draws, exact=exact)
+
 
 # What is said where both predictions were rounded.
 OF_ROUNDING = (
@@ -108,19 +275,17 @@ class SeveralGains(GainOfCurve):
         self,
         before: MultilevelPosterior,
         after: MultilevelPosterior,
-        grouped: GroupedPairs,
+        pairs: PairedPredictions,
         **options: Any,
     ) -> None:
         self.before, self.after = before, after
-        self._grouped, self._options = grouped, options
+        self._pairs, self._options = pairs, options
         self._kept: dict[CalibrationPosterior, GainOfCurve] = {}
-        pairs, views = grouped.pairs, (before.at(), after.at())
+        views = before.at(), after.at()
         if pairs.is_rounded_map:
             posterior = self._gain(views, pairs)._posterior
         else:
-            within = grouped.structure
-            groups = [within.named(within.cell(str(name))) for name in np.unique(grouped.group)]
-            each = [self.at(levels) for levels in groups]
+            each = [self.at(levels) for levels in pairs.groups]
             rng = np.random.default_rng([options["seed"], *b"shares of groups"])
             posterior = in_shares(
                 [gain._posterior for gain in each], np.array([gain.n for gain in each]), rng
@@ -155,7 +320,7 @@ class SeveralGains(GainOfCurve):
         chosen = check_levels(problem, given)
         if not chosen:
             return self
-        return self._gain((self.before.at(chosen), self.after.at(chosen)), self._grouped.at(chosen))
+        return self._gain((self.before.at(chosen), self.after.at(chosen)), self._pairs.at(chosen))
 
     def average(self) -> RecalibrationGain:
         """The gain for the average site, over the scores of all cases.
@@ -169,7 +334,7 @@ class SeveralGains(GainOfCurve):
         InputError
             If each group has a map of its own.
         """
-        return self._gain((self.before.average(), self.after.average()), self._grouped.pairs)
+        return self._gain((self.before.average(), self.after.average()), self._pairs)
 
     def new(self, by: str | None = None) -> RecalibrationGain:
         """The gain for a level that has not been seen: the next site, or the next period.
@@ -239,7 +404,7 @@ class SeveralGains(GainOfCurve):
     @property
     def _populations(self) -> list[GainOfCurve]:
         """All cases, the average and the next."""
-        if not self._grouped.pairs.is_rounded_map:
+        if not self._pairs.is_rounded_map:
             return [self]
         both = zip(views_of(self.before).values(), views_of(self.after).values(), strict=True)
         _, *others = both
@@ -250,17 +415,17 @@ class SeveralGains(GainOfCurve):
         walk, which = self.before.problem.walk, view._one_of
         last = [] if walk is None else [{"new": walk.name}, {"at": {walk.name: walk.levels[-1]}}]
         if walk is not None and which is not None and which.key in last:
-            return self._grouped.at({walk.name: walk.levels[-1]})
-        return self._grouped.pairs
+            return self._pairs.at({walk.name: walk.levels[-1]})
+        return self._pairs
 
     @property
     def _levels(self) -> list[GainOfCurve]:
         """Each level whose cases have one map."""
-        each = [part.levels for part in self.before.parts()]
+        each = [(part.levels, self._pairs.at(part.levels)) for part in self.before.parts()]
         return [
-            self._gain((self.before.at(levels), self.after.at(levels)), self._grouped.at(levels))
-            for levels in each
-            if self._grouped.at(levels).is_rounded_map
+            self._gain((self.before.at(levels), self.after.at(levels)), pairs)
+            for levels, pairs in each
+            if pairs.is_rounded_map
         ]
 
     def _gain(self, views: Views, pairs: PairedPredictions) -> GainOfCurve:

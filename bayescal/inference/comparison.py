@@ -52,19 +52,7 @@ def probabilities_by_prior(
 ) -> pd.DataFrame:
     """The probability of calibration under each preset, the prior in use, modest errors, and BIC.
 
-    Parameters
-    ----------
-    samples : FamilySamples
-        Of the comparison; families that it has drawn already are not drawn again.
-    weights : mapping of str to float
-        Prior probabilities of the families.
-    bic : float
-        Probability by BIC at even odds, against logistic recalibration.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by prior; see `CurveComparison.prob_by_prior`.
+    See `CurveComparison.prob_by_prior`. Families that `samples` has are not drawn again.
     """
     import pandas as pd
 
@@ -86,15 +74,7 @@ def probabilities_by_prior(
 def power_scaling(samples: FamilySamples) -> pd.DataFrame:
     """Power-scaling sensitivity of TCE in the beta family, under the same priors.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by prior. Columns: tce_prior_sensitivity, tce_likelihood_sensitivity.
-
-    References
-    ----------
-    Kallioinen et al. (2024), Detecting and diagnosing prior and likelihood sensitivity with
-    power-scaling, Statistics and Computing 34.
+    Kallioinen et al. (2024), Statistics and Computing 34.
     """
     import pandas as pd
 
@@ -149,17 +129,7 @@ def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
 def power_scaling_of(
     values: Floats, log_prior: Floats, log_likelihood: Floats
 ) -> tuple[float, float]:
-    """Sensitivity of draws of a quantity to prior and to likelihood.
-
-    Parameters
-    ----------
-    values, log_prior, log_likelihood : ndarray of shape (draws,)
-
-    Returns
-    -------
-    prior, likelihood : float
-        NaN where the draws hardly vary.
-    """
+    """Sensitivity of draws of a quantity to prior and likelihood; NaN where they hardly vary."""
     by_chain = with_chains(values, CHAINS)
     prior, likelihood = (
         _power_scale_sensitivity(by_chain, with_chains(each, CHAINS))
@@ -539,20 +509,9 @@ def mean_table(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def total_error(estimates: Sequence[Any], errors: Sequence[Any]) -> Floats:
-    """Standard errors by Rubin's rules: the root of W + (1 + 1 / m) B.
+    """Standard errors by Rubin's rules (1987, section 3.1): the root of W + (1 + 1 / m) B.
 
-    Parameters
-    ----------
-    estimates, errors : sequence of array-like of shape (k,)
-        One of each for each imputation.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-
-    References
-    ----------
-    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.1.
+    Of estimates and errors, one (k,) for each imputation.
     """
     between = np.var(np.asarray(estimates, dtype=np.float64), axis=0, ddof=1)
     within = np.mean(np.square(np.asarray(errors, dtype=np.float64)), axis=0)

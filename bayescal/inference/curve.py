@@ -34,14 +34,7 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 
 def fit_curve(problem: Problem, draws: int, engine: str, sampler: Sampler) -> CalibrationPosterior:
-    """The posterior of one curve.
-
-    Parameters
-    ----------
-    engine : {"auto", "importance", "nuts"}
-    sampler : Sampler
-        Options of NUTS.
-    """
+    """The posterior of one curve, by whichever engine serves."""
     independent = problem.clusters is None
     beyond = problem.prior.beyond_fast_engines(problem.curve.coordinates)
     if beyond and (engine == "importance" or not independent):
@@ -133,12 +126,7 @@ class Averaging:
         return curve
 
     def family_of_several(self, curve: str | Curve | None, what: str) -> str | Curve:
-        """The family of sites, factors or periods, which are not averaged over families.
-
-        Parameters
-        ----------
-        what : {"sites", "factors", "periods"}
-        """
+        """The family of sites, factors or periods, which are not averaged over families."""
         if curve is None:
             self._refuse(f"beside {what}", "They are fitted with one family: leave it out.")
             return FAMILY_OF_SEVERAL
@@ -168,13 +156,7 @@ def fit_average(
 ) -> CalibrationPosterior:
     """The averaged posterior, that of `bayescal.compare` with the same weights and seed.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of the average: its curve is the union of the families.
-    weights : mapping of str to float
-        Prior probability of each family, identity included.
-    engine : {"auto", "importance", "nuts"}
+    The curve of the problem is the union of the families; identity has a weight, too.
     """
     beyond = problem.prior.beyond_fast_engines(problem.curve.coordinates)
     if beyond:

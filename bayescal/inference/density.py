@@ -50,15 +50,9 @@ PILOT, PILOT_ESS, WIDER, AT_PEAK = 256, 0.1, 1.2, 0.3
 class Nodes(NamedTuple):
     """How many nodes of a Gauss rule stand for the rows of a table.
 
-    Attributes
-    ----------
-    first, most : int
-        They are doubled as long as a check at the mode and round it asks for it; past `most` the
-        rows themselves cost less.
-    error : float
-        Most by which they may change the log likelihood where it is checked: this many standard
-        `deviations` from the mode, of an information of at least `least`, and no farther than
-        `longest` in any coordinate.
+    They are doubled as long as a check at the mode and round it asks for it; past `most` the rows
+    themselves cost less. It is made so many standard `deviations` from the mode, of an information
+    of at least `least`, and no farther than `longest`; the log likelihood may change by `error`.
     """
 
     first: int = 32
@@ -80,19 +74,9 @@ AnyRows: TypeAlias = LikelihoodRows | OutcomeNodes | TimesRows
 class Adjustment:
     """The log likelihood of clusters: log L(b_hat + C (b - b_hat)) + m (b - b_hat) + a constant.
 
-    b are the coefficients, in which the curve's log-odds are linear. The constant leaves the log
-    likelihood as it is at exact calibration, which all families share, so that their evidences can
-    be compared (Ribatet, Cooley & Davison, 2012, Statistica Sinica 22).
-
-    Attributes
-    ----------
-    top : ndarray of shape (k,)
-        b_hat, where the likelihood is largest; of one group of several, near it.
-    contraction : ndarray of shape (k, k)
-        C.
-    linear : ndarray of shape (k,) or float
-        m, by which the likelihood has the slope at b_hat that clusters leave of it; zero where it
-        is largest.
+    b are the coefficients, in which log-odds are linear, b_hat is the top, and m the slope that
+    clusters leave there, if it is not the top of L. The constant leaves exact calibration as it is,
+    which all families share (Ribatet, Cooley & Davison, 2012, Statistica Sinica 22).
     """
 
     top: Floats
@@ -124,7 +108,7 @@ class CurveDensity:
     The likelihood is of the single outcomes, without binomial coefficients. Events enter that of a
     curve that is linear in log-odds by exact sums; trials, and all else, by the nodes of a Gauss
     rule, as many as it takes to agree with every row of the table. A spline has the merged rows of
-    the problem instead, and times to an event rows of their own.
+    the problem instead, times to an event rows of their own; `rows` that are given are not checked.
 
     The points of a curve with a floor and a ceiling have a standard normal number in the place of
     each of these rates, whose prior is then the standard normal law: in these the posterior has
@@ -132,11 +116,6 @@ class CurveDensity:
 
     Clusters flatten the likelihood by the sandwich; where that is not defined, and of rates, every
     case counts as one over the design effect.
-
-    Parameters
-    ----------
-    rows : LikelihoodRows, optional
-        Rows to take in place of these, without a check.
     """
 
     def __init__(
@@ -478,13 +457,7 @@ class _Pivoted:
 
 @one_blas_thread
 def sample_importance(problem: Problem, draws: int) -> Sample:
-    """Equal-weight posterior draws of the working coordinates.
-
-    Returns
-    -------
-    Sample
-        With the evidence, its Monte Carlo error, and Pareto k-hat.
-    """
+    """Equal-weight posterior draws of the working coordinates, and their evidence."""
     if problem.curve.in_cells:
         return sample_pieces(problem, draws)[0]
     if problem.curve.per_score:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal.core.arrays import Floats, blocks, log_sum
@@ -33,6 +35,8 @@ DRAWS = 1000
 # Draws that say how the cases of a row differ from their mean score.
 THINNED = 64
 COLUMNS_AT_ONCE = 512
+
+Told: TypeAlias = Callable[[NDArray[np.intp]], Floats]
 
 
 @dataclass(frozen=True)
@@ -66,15 +70,7 @@ class LeaveOneOut:
 
 
 class LeftOut(Mapping[str, LeaveOneOut]):
-    """Leave-one-out of families by name, each computed when it is first asked for and kept.
-
-    Parameters
-    ----------
-    samples : FamilySamples
-        Draws of each family.
-    method : callable
-        Takes the problem of a family and its draws.
-    """
+    """Leave-one-out of families by name, each computed when it is first asked for and kept."""
 
     def __init__(
         self, samples: FamilySamples, method: Callable[[Problem, Floats], LeaveOneOut]
@@ -100,22 +96,8 @@ def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -
     """PSIS-LOO of one family, run once per row of the problem and outcome.
 
     Where cases of several scores share a row, the mean of their own log densities stands in for
-    that at their mean score. Of a likelihood whose cases are not independent, rows of the table
-    are left out.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of that family.
-    draws : ndarray of shape (draws, d)
-        Working coordinates in random order, of which the first 1000 are used.
-    steps : Steps, optional
-        Of times to an event of one of several groups: the steps of Q that these have in common.
-
-    References
-    ----------
-    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
-    cross-validation and WAIC, Statistics and Computing 27.
+    that at their mean score. Of `draws` in random order the first 1000 are used; `steps` of Q are
+    those that several groups have in common (Vehtari, Gelman & Gabry, 2017).
     """
     table, thin = problem.table, draws[:: max(len(draws) // THINNED, 1)]
     parts, counts, within = [], [], []
@@ -150,17 +132,7 @@ def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -
 def risks_left_out(problem: Problem, draws: Floats) -> tuple[Floats, Floats]:
     """The risk of one case of each entry of the follow-up, by all cases and by all but this one.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of one family, of times to an event.
-    draws : ndarray of shape (draws, d)
-        As `leave_one_out` takes them.
-
-    Returns
-    -------
-    risk, left_out : ndarray of shape (entries,)
-        Means of the curve over the draws, and over the draws weighted by PSIS.
+    Means of the curve over the draws, and over the draws weighted by PSIS.
     """
     followed = problem.data.follow_up
     assert followed is not None
@@ -197,20 +169,8 @@ def _left_out(likelihood: Floats) -> tuple[Floats, float]:
 def elpd_difference(part: LeaveOneOut, reference: LeaveOneOut) -> tuple[float, float]:
     """How much better a family predicts than another, and the standard error of that.
 
-    Parameters
-    ----------
-    part, reference : LeaveOneOut
-        Of the same cases.
-
-    Returns
-    -------
-    difference, error : float
-        Sum over patients of the differences in log predictive density, positive where `part`
-        predicts better; and the square root of the number of patients times their variance.
-
-    References
-    ----------
-    Vehtari, Gelman & Gabry (2017), section 5.
+    The root of the number of patients times the variance of their differences (Vehtari, Gelman &
+    Gabry, 2017, section 5).
     """
     difference = part.pointwise - reference.pointwise
     total = part.count.sum()
@@ -219,22 +179,9 @@ def elpd_difference(part: LeaveOneOut, reference: LeaveOneOut) -> tuple[float, f
 
 
 def stacking_weights(parts: Sequence[LeaveOneOut]) -> Floats:
-    """Weights of the mixture of predictions with the best leave-one-out density.
+    """Weights (families,) of the mixture of predictions with the best leave-one-out density.
 
-    Parameters
-    ----------
-    parts : sequence of LeaveOneOut
-        One a family, of the same cases.
-
-    Returns
-    -------
-    ndarray of shape (families,)
-        Non-negative, summing to 1.
-
-    References
-    ----------
-    Yao, Vehtari, Simpson & Gelman (2018), Using stacking to average Bayesian predictive
-    distributions, Bayesian Analysis 13.
+    Yao, Vehtari, Simpson & Gelman (2018), Bayesian Analysis 13.
     """
     densities = np.stack([part.pointwise for part in parts], axis=1)
     peak = densities.max(axis=1, keepdims=True)
@@ -255,175 +202,148 @@ def stacking_weights(parts: Sequence[LeaveOneOut]) -> Floats:
 
 
 def leave_cluster_out(problem: Problem, draws: Floats) -> LeaveOneOut:
-    """PSIS-LOO of one family, of whole clusters.
+    """PSIS-LOO of one family, of whole clusters; of `draws` in random order the first 1000."""
+    return clusters_left_out([LikelihoodParts.of_curve(problem, draws[:DRAWS])])
+
+
+def clusters_left_out(groups: Sequence[LikelihoodParts]) -> LeaveOneOut:
+    """PSIS-LOO of whole clusters, whose cases are in one group or in several.
 
     Each outcome is predicted by the posterior without its cluster, and log densities are summed
     over the cases of a cluster. They are of single outcomes, whatever else happened in the cluster,
     so that cases told several times give as many times the differences of the cases once.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of that family, with clusters of several cases.
-    draws : ndarray of shape (draws, d)
-        Working coordinates in random order, of which the first 1000 are used.
     """
-    u, worst = draws[:DRAWS], -np.inf
-    parts, cases = LikelihoodParts(problem, u), _cases_of(problem)
-    told = cases.told(problem.curves_at(problem.data.score).log_odds(u))
-    pointwise = np.empty(cases.clusters.size)
-    for some in blocks(pointwise.size, room=COLUMNS_AT_ONCE):
-        weight, pareto_k = smooth_rows(-parts.of(some))
+    size, worst = groups[0].cases.clusters.size, -np.inf
+    pointwise = np.zeros(size)
+    for some in blocks(size, room=COLUMNS_AT_ONCE):
+        here = [group for group in groups if group.cases.entries(some).size]
+        weight, pareto_k = smooth_rows(-reduce(np.add, (group.of(some) for group in here)))
         share = np.exp(weight)
-        pointwise[some] = told.predicted(some, share / share.sum(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        pointwise[some] = sum(group.cases.predicted(group.curves, some, share) for group in here)
         worst = max(worst, float(pareto_k.max()))
-    return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(pointwise.size), worst)
-
-
-def predicted(
-    weight: Floats, curve: Floats, trials: sparse.csr_array, hits: sparse.csr_array
-) -> Floats:
-    """Log densities of single outcomes, summed over the cases of each cluster.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (clusters, draws)
-        Of the draws, without each cluster.
-    curve : ndarray of shape (draws, rows)
-    trials, hits : sparse array of shape (clusters, rows)
-    """
-    event, none = logarithms((weight @ curve) / weight.sum(axis=1, keepdims=True))
-    density = hits.multiply(event) + (trials - hits).multiply(none)
-    return np.asarray(density.sum(axis=1)).ravel()
-
-
-def parts_under(
-    change: Adjustment,
-    rows: LikelihoodRows,
-    coefficients: Floats,
-    trials: sparse.csr_array,
-    hits: sparse.csr_array,
-) -> Floats:
-    """The part of each cluster in a likelihood that clusters flatten, but for a constant of each.
-
-    Parameters
-    ----------
-    change : Adjustment
-    rows : LikelihoodRows
-        Of which offset and basis are read.
-    coefficients : ndarray of shape (draws, 1 + k)
-        Of each draw, by the weight of the offset.
-    trials, hits : sparse array of shape (clusters, rows)
-
-    Returns
-    -------
-    ndarray of shape (clusters, draws)
-        By these the log likelihood would fall without the cluster.
-    """
-    away, read = coefficients[:, 1:] - change.top, coefficients.copy()
-    read[:, 1:] = change.read_at(coefficients[:, 1:])
-    fitted = BINOMIAL.mean(rows.offset + rows.basis @ change.top)
-    score = hits @ rows.basis - trials @ (fitted[:, None] * rows.basis)
-    slope = moves_the_top(change, score)
-    return np.asarray(_of_cases(read @ rows.columns, trials, hits) + slope @ away.T)
-
-
-def moves_the_top(change: Adjustment, score: Floats) -> Floats:
-    """The linear term with which the top moves as without each cluster, by its score."""
-    flattened = score @ change.contraction
-    return np.asarray(flattened @ change.contraction - flattened)
-
-
-def _of_cases(log_odds: Floats, trials: sparse.csr_array, hits: sparse.csr_array) -> Floats:
-    """Log likelihood of the cases of each cluster, by log-odds of shape (draws, rows)."""
-    by_row = np.ascontiguousarray(log_odds.T)
-    return np.asarray(hits @ by_row - trials @ BINOMIAL.cost(by_row))
+    return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(size), worst)
 
 
 class LikelihoodParts:
-    """The part of each cluster in the likelihood that draws are from.
+    """The part of each cluster in the likelihood that draws are from: that of a group, or of all.
 
-    Parameters
-    ----------
-    problem : Problem
-        With clusters of several cases.
-    u : ndarray of shape (draws, d)
-        Working coordinates.
+    `read` are the curves at which the likelihood of independent cases is read, and `away` their
+    coefficients (draws, k) from its top, which moves by `slope` (clusters, k) without a cluster.
+    Or each case was counted as one over the `effect`.
     """
 
-    def __init__(self, problem: Problem, u: Floats) -> None:
-        cases = _cases_of(problem)
-        self._away, self._slope = np.empty((len(u), 0)), np.empty((cases.clusters.size, 0))
-        effect = _effect(problem)
-        self._effect = 1.0 if effect is None else effect
+    def __init__(
+        self,
+        cases: CasesOfClusters,
+        curves: Told,
+        read: Told,
+        away: Floats,
+        slope: Floats,
+        effect: float = 1.0,
+    ) -> None:
+        self.cases, self.curves, self._read = cases, curves, read
+        self._away, self._slope, self._effect = away, slope, effect
+
+    @classmethod
+    def of_curve(cls, problem: Problem, u: Floats) -> LikelihoodParts:
+        """Those of one curve, by working coordinates (draws, d)."""
+        if problem.of_times:
+            assert problem.data.followed_clusters is not None
+            cases: CasesOfClusters = FollowedCases(problem, problem.data.followed_clusters)
+        else:
+            assert problem.clusters is not None
+            cases = CasesOfClusters(problem.clusters)
+        log_odds, effect = problem.curves_at(problem.data.score).log_odds(u), _effect(problem)
+        curves = cases.told(lambda rows: log_odds[:, rows])
         if effect is not None:
-            self._told = cases.told(problem.curves_at(problem.data.score).log_odds(u))
-            return
+            none = np.empty((len(u), 0)), np.empty((cases.clusters.size, 0))
+            return cls(cases, curves, curves, *none, effect)
         change = CurveDensity(problem).adjustment
         assert change is not None
-        table, coefficients = every_row(problem), problem.curve.with_offset(u)
-        self._away = coefficients[:, 1:] - change.top
-        coefficients[:, 1:] = change.read_at(coefficients[:, 1:])
-        self._told = cases.told(coefficients @ table.columns)
-        fitted = BINOMIAL.mean(table.offset + table.basis @ change.top)
-        self._slope = moves_the_top(change, cases.residuals(fitted) @ table.basis)
+        coefficients = problem.curve.with_offset(u)
+        return cls.flattened(cases, every_row(problem), coefficients, change, curves)
+
+    @classmethod
+    def flattened(
+        cls,
+        cases: CasesOfClusters,
+        every: LikelihoodRows,
+        coefficients: Floats,
+        change: Adjustment,
+        curves: Told | None = None,
+    ) -> LikelihoodParts:
+        """Those of a likelihood that clusters flatten, by coefficients (draws, 1 + k) of curves."""
+        away, read = coefficients[:, 1:] - change.top, coefficients.copy()
+        read[:, 1:] = change.read_at(coefficients[:, 1:])
+        fitted = BINOMIAL.mean(every.offset + every.basis @ change.top)
+        flat = cases.residuals(fitted) @ every.basis @ change.contraction
+
+        def of(at: Floats) -> Told:
+            return cases.told(lambda rows: at @ every.columns[:, rows])
+
+        slope = np.asarray(flat @ change.contraction - flat)
+        return cls(cases, of(coefficients) if curves is None else curves, of(read), away, slope)
 
     def of(self, some: slice) -> Floats:
         """Of some clusters, but for a constant of each, of shape (clusters, draws).
 
         By these the log likelihood would fall without the cluster.
         """
-        return np.asarray(self._told.of(some) / self._effect + self._slope[some] @ self._away.T)
+        told = self.cases.log_density(self._read, some)
+        return np.asarray(told / self._effect + self._slope[some] @ self._away.T)
 
 
-class _KnownCases:
+class CasesOfClusters:
     """Cases with known outcomes, by cluster and row."""
 
-    def __init__(self, problem: Problem) -> None:
-        assert problem.clusters is not None
-        self.clusters, self._rows = problem.clusters, problem.table.score.size
+    def __init__(self, clusters: Clusters) -> None:
+        self.clusters = clusters
+
+    def entries(self, some: slice) -> NDArray[np.intp]:
+        """Where the cases of some clusters are."""
+        first, last, _ = some.indices(self.clusters.size)
+        return np.arange(*np.searchsorted(self.clusters.cluster, (first, last)))
 
     def residuals(self, fitted: Floats) -> sparse.csr_array:
         """Observed less expected of each cluster in each row, (clusters, rows)."""
         clusters = self.clusters
         residual = clusters.hits - clusters.trials * fitted[clusters.row]
-        return clusters.matrix(residual, clusters.row, self._rows)
+        return clusters.matrix(residual, clusters.row, fitted.size)
 
-    def told(self, log_odds: Floats) -> _KnownTold:
-        """What they tell of curves by log-odds of shape (draws, rows)."""
-        return _KnownTold(self.clusters, log_odds)
+    def told(self, log_odds: Told) -> Told:
+        """What is asked of curves: their log-odds (draws, rows) at some rows."""
+        return log_odds
+
+    def log_density(self, told: Told, some: slice) -> Floats:
+        """Of the cases of each of some clusters, of shape (clusters, draws)."""
+        rows, trials, hits = self._counted(some)
+        by_row = np.ascontiguousarray(told(rows).T)
+        return np.asarray(hits @ by_row - trials @ BINOMIAL.cost(by_row))
+
+    def predicted(self, told: Told, some: slice, share: Floats) -> Floats:
+        """Sums of the log densities of single cases, by the share of each draw for each cluster."""
+        rows, trials, hits = self._counted(some)
+        event, none = logarithms(share @ expit(told(rows)))
+        return np.asarray((hits.multiply(event) + (trials - hits).multiply(none)).sum(axis=1))
+
+    def _counted(self, some: slice) -> tuple[NDArray[np.intp], sparse.csr_array, sparse.csr_array]:
+        """The rows of some clusters, and cases and events there, (clusters, rows)."""
+        clusters, here = self.clusters, self.entries(some)
+        rows = np.unique(clusters.row[here])
+        at = np.minimum(np.searchsorted(rows, clusters.row), rows.size - 1)
+        trials, hits = (
+            clusters.matrix(each, at, rows.size)[some] for each in (clusters.trials, clusters.hits)
+        )
+        return rows, trials, hits
 
 
-class _KnownTold:
-    def __init__(self, clusters: Clusters, log_odds: Floats) -> None:
-        rows = log_odds.shape[1]
-        counted = (clusters.trials, clusters.hits)
-        self._trials, self._hits = (clusters.matrix(each, clusters.row, rows) for each in counted)
-        self._log_odds, self._curve = log_odds, expit(log_odds)
-
-    def of(self, some: slice) -> Floats:
-        """Log density of some clusters, of shape (clusters, draws)."""
-        return _of_cases(self._log_odds, self._trials[some], self._hits[some])
-
-    def predicted(self, some: slice, share: Floats) -> Floats:
-        """Sum of the log densities of the cases of clusters, by the draws' shares for each."""
-        return predicted(share, self._curve, self._trials[some], self._hits[some])
-
-
-class FollowedCases:
-    """Cases with times to an event, by cluster and entry of the follow-up.
-
-    Parameters
-    ----------
-    problem : Problem
-    clusters : Clusters
-        By entry of its follow-up.
-    steps : Steps, optional
-        Of one of several groups: the steps of Q that these have in common.
-    """
+class FollowedCases(CasesOfClusters):
+    """Cases with times to an event, by cluster and entry, at the steps of Q of several groups."""
 
     def __init__(self, problem: Problem, clusters: Clusters, steps: Steps | None = None) -> None:
-        self.clusters, self._problem, self._steps = clusters, problem, steps
+        super().__init__(clusters)
+        self._problem, self._steps = problem, steps
 
     def residuals(self, fitted: Floats) -> sparse.csr_array:
         """Slopes of the log density of each cluster in each row, (clusters, rows)."""
@@ -433,35 +353,23 @@ class FollowedCases:
         slope, row = each.slope[clusters.row], followed.row[clusters.row]
         return clusters.matrix(clusters.trials * slope, row, fitted.size)
 
-    def told(self, log_odds: Floats) -> _FollowedTold:
-        """What they tell of curves by log-odds of shape (draws, rows)."""
-        density = log_density_by_entry(self._problem, log_odds, steps=self._steps)
-        return _FollowedTold(self.clusters, density.T)
+    def told(self, log_odds: Told) -> Told:
+        """Log densities (draws, entries) of single cases at some entries."""
+        every = log_odds(np.arange(self._problem.data.score.size))
+        density = log_density_by_entry(self._problem, every, steps=self._steps)
+        return lambda entries: density[:, entries]
 
+    def log_density(self, told: Told, some: slice) -> Floats:
+        """Of the cases of each of some clusters, of shape (clusters, draws)."""
+        entries, trials, _ = self._counted(some)
+        return np.asarray(trials @ told(entries).T)
 
-class _FollowedTold:
-    def __init__(self, clusters: Clusters, density: Floats) -> None:
-        self._clusters, self._density = clusters, density
-        self._trials = clusters.matrix(clusters.trials, clusters.row, len(density))
-
-    def of(self, some: slice) -> Floats:
-        """Log density of some clusters, of shape (clusters, draws)."""
-        return np.asarray(self._trials[some] @ self._density)
-
-    def predicted(self, some: slice, share: Floats) -> Floats:
-        """Sum of the log densities of the cases of clusters, by the draws' shares for each."""
-        clusters = self._clusters
-        here = slice(*np.searchsorted(clusters.cluster, (some.start, some.stop)))
+    def predicted(self, told: Told, some: slice, share: Floats) -> Floats:
+        """Sums of the log densities of single cases, by the share of each draw for each cluster."""
+        clusters, here = self.clusters, self.entries(some)
         number = clusters.cluster[here] - some.start
-        mean = np.vecdot(share[number], np.exp(self._density[clusters.row[here]]))
+        mean = np.vecdot(share[number], np.exp(told(clusters.row[here]).T))
         return np.asarray(add_up(number, clusters.trials[here] * np.log(mean), len(share)))
-
-
-def _cases_of(problem: Problem) -> _KnownCases | FollowedCases:
-    if not problem.of_times:
-        return _KnownCases(problem)
-    assert problem.data.followed_clusters is not None
-    return FollowedCases(problem, problem.data.followed_clusters)
 
 
 def _effect(problem: Problem) -> float | None:

@@ -55,14 +55,7 @@ class LowerBound(NamedTuple):
 
 
 class _Entries(NamedTuple):
-    """Cases and events by row, of units that are in a block as a whole.
-
-    Attributes
-    ----------
-    row, block : ndarray of int
-    unit : ndarray of int or None
-        None where each case is a unit.
-    """
+    """Cases and events by row, of units that are in a block as a whole; None if these are cases."""
 
     row: NDArray[np.intp]
     block: NDArray[np.intp]

@@ -31,16 +31,8 @@ NUTS_SECONDS = 120.0
 class Sampler:
     """Options of NUTS, by the names that `pymc.sample` gives them, and `seconds`.
 
-    Attributes
-    ----------
-    nuts_sampler : str, optional
-        By default nutpie where it is installed, else PyMC's own.
-    chains, tune : int
-    draws : int, optional
-        Of a chain; by default those of the fit, shared by the chains.
-    init : str, optional
-    seconds : float, optional
-        After which sampling ends with an error.
+    By default nutpie where it is installed, else PyMC's own. `draws` are of a chain, by default
+    those of the fit, shared by the chains; after `seconds` sampling ends with an error.
     """
 
     nuts_sampler: str | None = None
@@ -105,12 +97,7 @@ def as_sampler(sampler: Mapping[str, Any] | None) -> Sampler:
 def sample_model(
     model: pm.Model, draws: int, seed: int, sampler: Sampler
 ) -> tuple[xr.Dataset, xr.Dataset]:
-    """Sample a PyMC model; its data are taken as constant, so that nothing is computed twice.
-
-    Returns
-    -------
-    posterior, sample_stats : xarray.Dataset
-    """
+    """Posterior and statistics of a PyMC model, whose data are taken as constant, for speed."""
     from pymc.model.transform.optimization import freeze_dims_and_data
 
     each = sampler.draws or -(-draws // sampler.chains)

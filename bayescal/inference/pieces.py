@@ -29,25 +29,11 @@ def sample_pieces(
     draws: int,
     priors: Sequence[PartitionPrior] = (PIECES_PRIOR,),
 ) -> list[Sample]:
-    """Posterior draws of shifts and slopes by cell, under one or several priors.
+    """Posterior draws (draws, 2 * cells) of shifts and slopes by cell, under one or several priors.
 
-    The evidences of the stretches are computed once for all priors. Where cases come in clusters,
+    The evidences of the stretches are computed once. They are of the single outcomes, given that
+    the curve leaves the diagonal, without Monte Carlo error: k-hat is minus infinity. Of clusters
     every case counts as one over the design effect of the number of events.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its frame holds the cells.
-    draws : int
-        Under each prior.
-
-    Returns
-    -------
-    list of Sample
-        One for each prior, with draws of shape (draws, 2 * cells): shifts, then slopes. The log
-        evidence is of the single outcomes, given that the curve leaves the diagonal. Neither it nor
-        the draws come from importance weights of whole curves, so it has no Monte Carlo error and
-        k-hat is minus infinity.
     """
     if problem.of_times:
         return _of_times(problem, draws, priors)
@@ -148,24 +134,11 @@ POINTS_A_DRAW = 4
 def sample_saturated(
     problem: Problem, draws: int, priors: Sequence[RiskPrior] = (ANY_RISKS,)
 ) -> list[Sample]:
-    """Posterior draws of the error at each score, under one or several priors.
+    """Posterior draws (draws, scores) of the error at each score, under one or several priors.
 
-    Where cases come in clusters, every case counts as one over the design effect of the number of
-    events.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its frame holds the scores.
-    draws : int
-        Under each prior.
-
-    Returns
-    -------
-    list of Sample
-        One for each prior, with draws of shape (draws, scores). The log evidence is of the single
-        outcomes, given that the curve leaves the diagonal. It is exact and the draws are
-        independent, so there is no Monte Carlo error and k-hat is minus infinity.
+    Evidence is of the single outcomes, given that the curve leaves the diagonal. It is exact, and
+    draws are independent: k-hat is minus infinity. Of clusters every case counts as one over the
+    design effect of the number of events.
     """
     table, effect = problem.table, variance_factor(problem)
     trials, hits = table.trials / effect, table.hits / effect

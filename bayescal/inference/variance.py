@@ -24,20 +24,10 @@ _SHARES = expit(np.linspace(-23, 23, 93))
 
 @dataclass(frozen=True)
 class ErrorRows:
-    """Cases of nearly one predicted variance together, in units of the mean predicted variance.
+    """Cases of nearly one predicted variance together, over the mean predicted variance, `unit`.
 
-    With the mean predicted variance as the unit, w v + b is scale (share v + 1 - share).
-
-    Attributes
-    ----------
-    unit : float
-        The mean predicted variance.
-    variance : ndarray of shape (rows,)
-        Predicted variance, over the unit.
-    squared_error : ndarray of shape (rows,)
-        Mean squared error, over the unit.
-    weight : ndarray of shape (rows,)
-        Number of cases.
+    With it as the unit, w v + b is scale (share v + 1 - share). Rows have a predicted variance, a
+    mean squared error, and a number of cases.
     """
 
     unit: float
@@ -109,15 +99,7 @@ _STARTS = (-3.0, 0.0, 3.0)
 
 @dataclass(frozen=True)
 class VarianceLine:
-    """Draws of w and b, and how far to trust them.
-
-    Attributes
-    ----------
-    slope, intercept : ndarray of shape (draws,)
-        w, and b in the squared unit of the outcomes.
-    pareto_k : float
-        Above 0.7 the draws should not be trusted.
-    """
+    """Draws (draws,) of w and of b, in the squared unit of the outcomes, and their k-hat."""
 
     slope: Floats
     intercept: Floats

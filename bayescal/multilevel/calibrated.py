@@ -54,31 +54,14 @@ MOST_UNCERTAIN = 0.5
 
 
 class ProbCalibrated(NamedTuple):
-    """Probabilities of exact calibration.
-
-    Attributes
-    ----------
-    every_site : float
-        That every curve is the diagonal: of every site, cell or period.
-    average_site : float
-        That the curve of the average is, and those of the levels may differ from it; of ordered
-        periods, that the curve of the first is.
-    """
+    """Probabilities that every curve is the diagonal, and that the average, or first period, is."""
 
     every_site: float
     average_site: float
 
 
 class Explained(NamedTuple):
-    """The draws that every number is read from.
-
-    Attributes
-    ----------
-    drawn : MultilevelDraws
-        Of all components, in proportion to their posterior probabilities.
-    prob_calibrated : ProbCalibrated, optional
-        None where NUTS drew, which computes no evidence: then the draws are those of the fit.
-    """
+    """Draws of all components, and how probable these are; None where NUTS drew."""
 
     drawn: MultilevelDraws
     prob_calibrated: ProbCalibrated | None
@@ -104,12 +87,7 @@ def explained(fit: MultilevelDraws) -> Explained:
 
     The evidence that every curve is exactly calibrated is its likelihood, of ordered periods that
     of no change from exact calibration; that of a calibrated average is of a fit with it. Other
-    scales of priors weigh the draws of a fit anew.
-
-    Parameters
-    ----------
-    fit : MultilevelDraws
-        In which nothing is exactly calibrated.
+    scales of priors weigh the draws of `fit`, in which nothing is exactly calibrated, anew.
     """
     if "log_evidence" not in fit.stats:
         return Explained(fit, None)

@@ -69,13 +69,7 @@ def change_prior(problem: MultilevelProblem) -> dict[str, StudentT]:
 
 
 class SharedDensity:
-    """Log density of one curve for several periods, whose likelihoods are not those of one table.
-
-    Parameters
-    ----------
-    densities : sequence of CurveDensity
-        Of each period.
-    """
+    """Log density of one curve for several periods, where their tables do not add up."""
 
     def __init__(self, densities: Sequence[CurveDensity]) -> None:
         self.densities, self.curve = densities, densities[0].curve
@@ -95,13 +89,7 @@ class SharedDensity:
 
 
 class ChangeDensity:
-    """Log density of the curve before a change, and of the change of its coordinates.
-
-    Parameters
-    ----------
-    before, after : CurveDensity or SharedDensity
-        Of the periods before and after.
-    """
+    """Log density of the curve before a change, and of the change of its coordinates."""
 
     def __init__(self, problem: MultilevelProblem, before: OfPeriods, after: OfPeriods) -> None:
         self.before, self.after = before, after
@@ -206,8 +194,8 @@ def draw_terms(
 ) -> MultilevelDraws:
     """Posterior draws by the fast engine of these terms.
 
-    Scales, and of sites the average, are chosen from as many proposals, by default as many as
-    draws; effects are drawn anew for each draw. Changes with time have as many as draws.
+    Scales are chosen from so many proposals, by default as many as draws; effects are drawn anew
+    for each draw. Changes with time have as many as draws.
     """
     if problem.is_walk:
         return draw_changes(problem, draws)
@@ -286,10 +274,9 @@ def _with_paths(
     log_evidence: Floats | None,
     stats: dict[str, float],
 ) -> MultilevelDraws:
-    """Curves of all periods and of the next, from the curves of each explanation.
+    """Curves of all periods and of the next, from those before and after a change, or from a walk.
 
-    `curves` are those before and after a change, of draws with at most one; `walk` has draws of a
-    walk, and the one that each draw takes, where a walk explains it.
+    `walk` has draws of a walk, and the one that each draw takes, where a walk explains it.
     """
     (before, after), (walked, of_walk) = curves, walk
     order = np.array(problem.terms[0].of_group)
@@ -374,15 +361,7 @@ def steps_of(drawn: MultilevelDraws) -> Floats:
 def gains_of_updating(
     now: CalibrationPosterior, each: Sequence[MultilevelDraws], ci_prob: float
 ) -> pd.DataFrame:
-    """The table of `MultilevelPosterior.gain_of_updating`.
-
-    Parameters
-    ----------
-    now : CalibrationPosterior
-        Of the last period.
-    each : sequence of MultilevelDraws
-        Of each imputation.
-    """
+    """The table of `MultilevelPosterior.gain_of_updating`, of each imputation."""
     import pandas as pd
 
     drawn = [

@@ -9,7 +9,7 @@ slope there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -36,15 +36,10 @@ from bayescal.model.problem import Problem
 
 
 class SharedSteps(NamedTuple):
-    """The steps of Q, at their likeliest values, that all groups have in common.
+    """The likeliest steps of Q, which all groups have in common.
 
-    Attributes
-    ----------
-    steps : Steps
-    partial : dict of int to Partial
-        Entries of each group with patients that are known in part, or nodes in their place.
-    coarse : dict of int to Partial
-        Fewer nodes, by which draws are proposed.
+    Of each group with patients `partial` has the entries that are known in part, or nodes in their
+    place, and `coarse` fewer nodes, by which draws are proposed.
     """
 
     steps: Steps
@@ -55,17 +50,7 @@ class SharedSteps(NamedTuple):
 def steps_in_common(
     pooled: Problem, labels: Sequence[str], tables: Mapping[str, Problem]
 ) -> SharedSteps:
-    """Those of some groups, computed once.
-
-    Parameters
-    ----------
-    pooled : Problem
-        All patients as one table.
-    labels : sequence of str
-        Names of the groups, in order.
-    tables : mapping of str to Problem
-        The problem of each group with patients.
-    """
+    """Those of the problems of groups, of which `pooled` is one table; computed once."""
     law, table = law_of(pooled), pooled.table
     key = "groups", tuple(labels), pooled.edges, float(table.score @ table.trials)
     if key not in law.kept:
@@ -101,28 +86,11 @@ def adjustments_of(
     prior: Prior,
     shared: SharedSteps | None = None,
 ) -> dict[int, Adjustment]:
-    """The adjustment of the likelihood of each group with patients, for the clusters of all.
+    """By the index of a group with patients, how the clusters of all adjust its likelihood.
 
     A cluster may have cases in several groups. What these share is then counted half in each of
     two groups, so that the average is as uncertain as the clusters say, and differences of groups
-    are at least as uncertain.
-
-    Parameters
-    ----------
-    data : CalibrationData
-        With clusters, and the groups.
-    groups : mapping of int to Problem
-        The problem of each by its index, in the order of the table.
-    prior : Prior
-        Of the coordinates of a curve, which keeps the curve of a group with few outcomes where it
-        may be.
-    shared : SharedSteps, optional
-        Of times to an event.
-
-    Returns
-    -------
-    dict of int to Adjustment
-        By the index of the group.
+    are at least as uncertain. The prior keeps the curve of a group with few outcomes.
     """
     alone = {k: replace(group.of_single_cases(), prior=prior) for k, group in groups.items()}
     curves: Sequence[_FittedGroup]
@@ -138,14 +106,7 @@ def adjustments_of(
 
 
 class _FittedGroup:
-    """A group of independent cases, and its most probable curve.
-
-    Parameters
-    ----------
-    problem : Problem
-    density : CurveDensity
-        Of its curve.
-    """
+    """A group of independent cases, and its most probable curve."""
 
     def __init__(self, problem: Problem, density: CurveDensity) -> None:
         self.problem, self.density = problem, density
@@ -156,11 +117,6 @@ class _FittedGroup:
         self.precision = np.asarray(np.linalg.pinv(covariance, hermitian=True), np.float64)
         self.fitted = BINOMIAL.mean(self.rows.offset + self.rows.basis @ self.top)
         self.information = self._information()
-
-    @property
-    def places(self) -> int:
-        """Rows of the group, by which cases of clusters are summed."""
-        return self.rows.size
 
     def _information(self) -> Floats:
         """Of independent cases, on the coefficients."""
@@ -200,11 +156,6 @@ class _FollowedGroup(_FittedGroup):
         followed = self.problem.data.follow_up
         assert followed is not None
         return followed
-
-    @property
-    def places(self) -> int:
-        """Entries of the follow-up, by which cases of clusters are summed."""
-        return self._followed.row.size
 
     def _information(self) -> Floats:
         row, basis = self._followed.row, self.rows.basis
@@ -336,14 +287,8 @@ class _BetweenGroups:
 class _Told(NamedTuple):
     """What the cases of each cluster tell of the log-odds of a curve, by entry.
 
-    Attributes
-    ----------
-    residual, own : ndarray of shape (entries,)
-        Sums of the slopes of these cases, and of their squares.
-    spread : ndarray of shape (entries,)
-        Expected square of the slope of one case.
-    basis : ndarray of shape (entries, k)
-        Derivatives of the log-odds by the coefficients.
+    Sums of the slopes of these cases, and of their squares; the expected square of the slope of one
+    case; and derivatives (entries, k) of the log-odds by the coefficients.
     """
 
     residual: Floats
@@ -370,9 +315,7 @@ class _Entries:
         cls, clusters: Clusters, data: CalibrationData, groups: Sequence[_FittedGroup]
     ) -> _Entries:
         """Those of clusters whose rows are of all groups, one after the other."""
-        parts = clusters_by_group(
-            clusters, data, [(each.problem.data, each.places) for each in groups]
-        )
+        parts = clusters_by_group(clusters, data, (each.problem.data for each in groups))
         told = [group.told(part) for group, part in zip(groups, parts, strict=True)]
         return cls(
             np.concatenate([part.cluster for part in parts]),
@@ -384,21 +327,16 @@ class _Entries:
 
 
 def clusters_by_group(
-    clusters: Clusters, data: CalibrationData, groups: Sequence[tuple[CalibrationData, int]]
+    clusters: Clusters, data: CalibrationData, tables: Iterable[CalibrationData]
 ) -> list[Clusters]:
     """The entries of each group, under the numbers of all clusters, on the scale of the group.
 
-    Parameters
-    ----------
-    clusters : Clusters
-        Of all groups, whose rows stand one after the other.
-    data : CalibrationData
-        Of which they are.
-    groups : sequence of tuple
-        The table of each group, and how many rows it has there.
+    Rows of the clusters are those of all groups, or their entries of the follow-up, one group after
+    the other.
     """
     parts, start = [], 0
-    for table, rows in groups:
+    for table in tables:
+        rows = table.score.size if table.follow_up is None else table.follow_up.row.size
         scale = table.weight_scale / data.weight_scale
         square = scale**2 if data.is_pseudo else scale
         here = (start <= clusters.row) & (clusters.row < start + rows)

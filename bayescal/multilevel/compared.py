@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.core.text import shortened
+from bayescal.inference.loo import (
+    DRAWS,
+    CasesOfClusters,
+    FollowedCases,
+    LeaveOneOut,
+    LikelihoodParts,
+    clusters_left_out,
+    leave_one_out,
+)
 from bayescal.model.curves import as_curve
 from bayescal.model.draws import at_centre
+from bayescal.model.likelihood.rows import every_row
 from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.rows import rows_given_steps
-from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -41,14 +53,7 @@ COMPARED_SIDES = ("both", "above", "below")
 class Part(NamedTuple):
     """A level of one axis, such as a site or a sex, or a combination of levels of several.
 
-    Attributes
-    ----------
-    factor : str
-        The axis; of a combination, the names of its axes.
-    level : str
-        Of a combination, its level of every axis.
-    levels : dict of str to str
-        By axis.
+    Of a combination `factor` names its axes, and `level` its level of each; `levels` are by axis.
     """
 
     factor: str
@@ -59,17 +64,7 @@ class Part(NamedTuple):
 def parts_of(
     axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], by: Any = None
 ) -> list[Part]:
-    """The levels of one axis, or of every one; or the combinations of levels that occur.
-
-    Parameters
-    ----------
-    axes : mapping of str to sequence of str
-        The levels of each axis in order.
-    cells : sequence of tuple of str
-        The level of each group in every axis.
-    by : str or sequence of str, optional
-        One axis, or several for their combinations; by default every axis in turn.
-    """
+    """The levels of one axis, or of every one; or the combinations of levels that occur."""
     names = list(axes)
     given = names if by is None else [by] if isinstance(by, str) else as_items(by, "by")
     chosen = [check_choice(name, names, "by") for name in given]
@@ -233,14 +228,7 @@ NEAR_RAW, MOST_RAW = 1e-10, 20.0
 
 
 def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
-    """The table of `MultilevelPosterior.table`.
-
-    Parameters
-    ----------
-    post : MultilevelPosterior
-    by, delta, ci_prob
-        As of that method.
-    """
+    """The table of `MultilevelPosterior.table`."""
     import pandas as pd
 
     several, kind = len(post.levels) > 1, post.problem.kind
@@ -377,3 +365,50 @@ def _raw_of_times(problem: Problem) -> dict[str, float]:
         "calibration_slope": float(best.point[1]),
         "tce": float(np.abs(curve - stated) @ table.trials / table.trials.sum()),
     }
+
+
+def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
+    """PSIS-LOO of several curves: of the cases of one group after the other, or of clusters.
+
+    Given the draws of all curves, what is left out enters the curves of its own groups alone, so
+    that the weights of the draws without it follow from these. What it says of the average and of
+    the other groups goes with it. 1000 of the draws are used.
+    """
+    problem = drawn.problem
+    if not problem.has_outcomes:
+        raise InputError(
+            "loo leaves out cases, and all sites are known by their summaries alone. Fit the cases "
+            "of one site at least."
+        )
+    taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
+    steps = shared_steps(problem).steps if problem.pooled.of_times else None
+    if problem.adjustments:
+        return clusters_left_out(list(_parts_of_groups(drawn, taken, steps)))
+    groups = [
+        leave_one_out(table, drawn.groups[problem.labels.index(label)][taken], steps)
+        for label, table in problem.tables.items()
+    ]
+    return LeaveOneOut(
+        sum(one.elpd for one in groups),
+        np.concatenate([one.pointwise for one in groups]),
+        np.concatenate([one.count for one in groups]),
+        max(one.pareto_k for one in groups),
+    )
+
+
+def _parts_of_groups(
+    drawn: MultilevelDraws, taken: NDArray[np.intp], steps: Steps | None
+) -> Iterator[LikelihoodParts]:
+    from bayescal.multilevel.clusters import clusters_by_group  # loads sparse matrices
+
+    problem, data = drawn.problem, drawn.problem.data
+    clusters = data.clusters if steps is None else data.followed_clusters
+    assert clusters is not None
+    tables = [table.data for table in problem.tables.values()]
+    each = zip(problem.tables.items(), clusters_by_group(clusters, data, tables), strict=True)
+    for (label, table), own in each:
+        at = problem.labels.index(label)
+        cases = CasesOfClusters(own) if steps is None else FollowedCases(table, own, steps)
+        coefficients = problem.pooled.curve.with_offset(drawn.groups[at][taken])
+        change = problem.adjustments[at]
+        yield LikelihoodParts.flattened(cases, every_row(table), coefficients, change)

@@ -33,12 +33,8 @@ SELF_NAMED = ("site", "period")
 class Curves:
     """Draws of several curves of one table; each curve of them is a part of a posterior.
 
-    Attributes
-    ----------
-    free : MultilevelDraws
-        Of the fit, in which nothing is exactly calibrated.
-    known : Explained, optional
-        What `explained` would make of them, if it was stored.
+    In those of the fit, `free`, nothing is exactly calibrated; `known` is what was stored of
+    `explained`.
     """
 
     free: MultilevelDraws
@@ -83,11 +79,8 @@ class Curves:
     def part(self, key: Mapping[str, Any]) -> Part:
         """One curve, or that of each case's own group.
 
-        Parameters
-        ----------
-        key : dict
-            {"at": levels}, {"own": levels}, {"average": True}, or {"new": axis} with or without its
-            "scores".
+        By {"at": levels}, {"own": levels}, {"average": True}, or {"new": axis} with or without its
+        "scores".
         """
         kinds = {"at": self._at, "own": self._own, "average": self._average, "new": self._new}
         return next(make(key) for kind, make in kinds.items() if kind in key)

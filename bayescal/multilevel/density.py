@@ -82,12 +82,7 @@ LOG_2_PI = float(np.log(2 * np.pi))
 class Told(NamedTuple):
     """What the data of each group say at its coordinates, at N points.
 
-    Attributes
-    ----------
-    value : ndarray of shape (groups, N)
-        Log likelihood.
-    gradient : ndarray of shape (groups, r, N)
-    information : ndarray of shape (groups, r, r, N)
+    Log likelihood (groups, N), its gradient (groups, r, N) and information (groups, r, r, N).
     """
 
     value: Floats
@@ -102,15 +97,9 @@ Teller: TypeAlias = Callable[[Floats], Told]
 class Given:
     """What the effects are conditional on, at n points.
 
-    Attributes
-    ----------
-    scales : ndarray of shape (terms, n, r)
-    common : ndarray of shape (n, c)
-        Coordinates that effects do not move.
-    precision : ndarray of shape (r, r, laws * n)
-        Inverse covariance of the effects of a level of the largest term, by each of its laws.
-    log_det : ndarray of shape (laws * n,)
-        Logarithm of the determinant of the precision.
+    Scales (terms, n, r), and coordinates (n, c) that effects do not move. Of the effects of a level
+    of the largest term, by each of its laws, inverse covariance (r, r, laws * n) and its log
+    determinant.
     """
 
     scales: Floats
@@ -215,13 +204,7 @@ class Expansion:
 
 
 class Peak(NamedTuple):
-    """Most probable effects at n points, how sharp the peak is, and how much is below it.
-
-    Attributes
-    ----------
-    log_integral : ndarray of shape (n,)
-        Laplace's approximation of the log likelihood, all effects integrated out.
-    """
+    """Most probable effects at n points, how sharp the peak is, and the log integral below it."""
 
     at: Expansion
     levels: Floats
@@ -232,12 +215,7 @@ class Peak(NamedTuple):
 class Peaks(NamedTuple):
     """Peaks of the effects at n points: one, or several where levels may be unlike the others.
 
-    Attributes
-    ----------
-    share : ndarray of shape (peaks, n)
-        How much of the integral is near each; 0 for one that is there already.
-    log_integral : ndarray of shape (n,)
-        Of all peaks together.
+    `share` (peaks, n) is how much of the integral is near each; 0 for one that is there already.
     """
 
     each: list[Peak]
@@ -250,16 +228,7 @@ class EffectsDensity:
 
     Points have a standard normal coordinate for each scale, term by term, one for the correlation
     of shift and slope if they have one, and then the coordinates that are common to all groups.
-
-    Attributes
-    ----------
-    laws : int
-        How many laws the effects of a level of the largest term may have.
-    starts : tuple
-        Which levels are unlike the others where a peak is looked for: as they are at the prior's
-        median of the scales, None, or an array of shape (L,).
-    advance : callable
-        Hears how many points have been evaluated.
+    `starts` say which levels are unlike the others where a peak is looked for, None as they are.
     """
 
     advance: Advance = staticmethod(silent)
@@ -399,13 +368,7 @@ class EffectsDensity:
         return Peaks(each, np.concatenate(share), peaks.log_integral)
 
     def _peak(self, given: Given, unlike: Floats | None, *, certain: bool = False) -> Peak:
-        """The peak that is reached from where some levels are unlike the others.
-
-        Parameters
-        ----------
-        certain : bool
-            Whether these are unlike the others all the way, and not as likely as they prove.
-        """
+        """The peak that is reached from where some levels are unlike the others."""
         own = np.repeat(np.arange(self.laws), given.size)
         weight = None
         if unlike is not None:
@@ -486,14 +449,8 @@ class EffectsDensity:
     def mixed(self, log_integral: Floats, size: int) -> tuple[Floats, Floats, Floats]:
         """Log integrals (L, laws * n) over levels, their law unknown.
 
-        Returns
-        -------
-        total : ndarray of shape (n,)
-            The sum over all levels, whichever of them are unlike the others.
-        log_ratio : ndarray of shape (L, n)
-            How much likelier each level is, were it unlike the others; empty of one law.
-        log_weight : ndarray of shape (shares, n)
-            Of the shares of unlike levels.
+        Their sum over all levels (n,); how much likelier each level is, were it unlike the others,
+        (L, n), empty of one law; and log weights (shares, n) of the shares of unlike levels.
         """
         like = log_integral[:, :size]
         log_ratio = log_integral[:, size:] - like if self.laws > 1 else like[:0]
@@ -528,13 +485,7 @@ class EffectsDensity:
         told: Teller,
         weight: Floats | None = None,
     ) -> Expansion:
-        """The log density to the second order round some effects.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (L, laws * n), optional
-            Of each law, in place of its probability there.
-        """
+        """The log density to the second order round some effects, by weights of laws if given."""
         layout, size, r = self.layout, given.size, len(self.varying)
         value, gradient, information = told(self._coordinates(given, levels, rest))
         own = sums_of(layout.of_level, information) + given.precision
@@ -584,10 +535,7 @@ class EffectsDensity:
     ) -> None:
         """Add what groups say of the rest, the levels integrated out, to its precision.
 
-        Parameters
-        ----------
-        apart : ndarray of shape (groups, r, n), optional
-            By how much the gradients of two laws differ.
+        By `apart`, (groups, r, n), the gradients of two laws differ.
         """
         layout, r = self.layout, len(self.varying)
         by_group = weight[layout.level][:, None, None] if layout.inner is not None else weight
@@ -704,16 +652,9 @@ def _shares_of(peaks: list[Peak]) -> Floats:
 def _of_mixtures(inside: Floats, apart: Floats, weight: Floats) -> Floats:
     """Information (L, r, r, n) of two normal laws together, from the mean of theirs.
 
-    The variance of a mixture has that between the laws: without it, proposals are too narrow where
-    it is not certain which levels are unlike the others. The inverse of a sum of variances (Sherman
-    & Morrison), so that it stays positive.
-
-    Parameters
-    ----------
-    apart : ndarray of shape (L, r, n)
-        By how much their gradients differ.
-    weight : ndarray of shape (L, 2 * n)
-        Of each law.
+    The variance of a mixture has that between the laws, whose gradients are `apart`: without it,
+    proposals are too narrow where it is not certain which levels are unlike the others. The inverse
+    of a sum of variances (Sherman & Morrison), so that it stays positive.
     """
     first, second = np.split(weight, 2, axis=1)
     both, r = (first * second)[:, None], inside.shape[1]

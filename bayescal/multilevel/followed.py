@@ -56,11 +56,6 @@ def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats
     And what all nodes add to the coarse ones, which `densities_of` has. Where cases come in
     clusters, both are those of the curves at which the likelihood of independent cases is read;
     exact calibration has what it has without clusters.
-
-    Parameters
-    ----------
-    groups : sequence of ndarray of shape (n, d)
-        Coordinates of the curve of each group.
     """
     if not problem.adjustments:
         return _of_curves(problem, _curves(problem, groups))

@@ -37,13 +37,7 @@ ORDINARY_LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and its confidence interval, read as a normal law of the estimate.
-
-    Attributes
-    ----------
-    is_log : bool
-        Whether the law is of the logarithm.
-    """
+    """An estimate and its interval, read as a normal law of the estimate, or of its logarithm."""
 
     estimate: float
     lower: float
@@ -65,13 +59,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class KnownSite:
-    """What is known of a site without its patients.
-
-    Attributes
-    ----------
-    observed, expected, n : float, optional
-        Events, the sum of the predicted probabilities, and patients.
-    """
+    """What is known of a site: events, sum of predicted probabilities, patients, estimates."""
 
     label: str
     observed: float | None = None
@@ -127,15 +115,7 @@ def check_few_labels(groups: Any) -> None:
 
 
 def as_known(known: Any, groups: Iterable[str] = ()) -> tuple[KnownSite, ...]:
-    """Sites known by their summaries, one a row.
-
-    Parameters
-    ----------
-    known : pandas.DataFrame, mapping, tuple of KnownSite, or None
-        Labels are in a column `site`, or are the index of a data frame.
-    groups : iterable of str
-        Labels of sites with patients.
-    """
+    """Sites known by their summaries, one a row; labels are a column `site` or the index."""
     if known is None:
         return ()
     if isinstance(known, tuple) and all(isinstance(site, KnownSite) for site in known):
@@ -314,16 +294,6 @@ def scores_of_known(pooled: Problem, site: KnownSite) -> CalibrationData:
 
     Those of all sites with patients, moved in log-odds so that their mean is the site's mean risk,
     where that is known.
-
-    Parameters
-    ----------
-    pooled : Problem
-        Of all scores.
-
-    Returns
-    -------
-    CalibrationData
-        With no events.
     """
     table, score = pooled.table, pooled.data.score
     if site.mean_risk is not None:
@@ -338,15 +308,10 @@ def scores_of_known(pooled: Problem, site: KnownSite) -> CalibrationData:
 
 @dataclass(frozen=True)
 class Summary:
-    """The likelihood of a site's curve given its summaries alone.
+    """The likelihood of a site's curve given its summaries alone, by scores it is taken to have.
 
     It depends on two numbers of a curve: its mean over the site's scores, and its slope, that of
     the weighted least-squares line through its log-odds.
-
-    Attributes
-    ----------
-    problem : Problem
-        Of the scores that the site is taken to have, without outcomes.
     """
 
     site: KnownSite
@@ -393,19 +358,7 @@ class Summary:
         return factor * self.site.n, factor * self.site.observed
 
     def log_likelihood(self, mean: Any, slope: Any, log: Any, log1p: Any) -> Any:
-        """Log likelihood of curves, of numbers or of PyMC variables, without constants.
-
-        Parameters
-        ----------
-        mean, slope : ndarray of shape (n,), or variable
-            Of each curve at the site's scores.
-        log, log1p : callable
-            Those of NumPy or PyTensor.
-
-        Returns
-        -------
-        ndarray of shape (n,), or variable
-        """
+        """Log likelihood of curves, without constants, by functions of NumPy or of PyTensor."""
         value = 0.0 * mean
         if self.counts is not None:
             cases, events = self.counts

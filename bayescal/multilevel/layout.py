@@ -25,19 +25,9 @@ if TYPE_CHECKING:
 class Layout:
     """The levels of the largest exchangeable term, and positions of the average and all else.
 
-    A robust term takes the place of the largest. Without an exchangeable term there are no levels.
-    Position 0 is the average. The first level of a walk has no effect, and no position.
-
-    Attributes
-    ----------
-    inner : int or None
-        Index of the largest exchangeable term.
-    level : ndarray of int of shape (groups,)
-        The level of that term that each group has.
-    positions : int
-        How many positions the rest has.
-    met : tuple of two ndarrays of int
-        The pairs of positions that a group has both of.
+    A robust term takes the place of the largest, `inner`. Without an exchangeable term there are no
+    levels. Position 0 is the average. The first level of a walk has no effect, and no position.
+    `met` are the pairs of positions that a group has both of.
     """
 
     def __init__(self, problem: MultilevelProblem) -> None:

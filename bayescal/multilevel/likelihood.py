@@ -37,17 +37,7 @@ EVERY = slice(None)
 
 
 class SiteLikelihood(ABC):
-    """Likelihoods of the curves of S sites.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of one of the sites: all have one family of curves and one prior.
-    columns : list of int
-        Columns of the coordinates that differ between sites, one after the other.
-    numbers : sequence of int
-        Which of all sites these are.
-    """
+    """Likelihoods of the curves of S sites, of one family and prior: `numbers` of all."""
 
     def __init__(self, problem: Problem, columns: list[int], numbers: Sequence[int]) -> None:
         self.curve = problem.curve
@@ -109,11 +99,7 @@ class SiteLikelihood(ABC):
 class _Clustered(NamedTuple):
     """The adjustments of the likelihoods of S sites, whose cases come in clusters.
 
-    Attributes
-    ----------
-    top, linear : ndarray of shape (S, k, 1)
-    contraction : ndarray of shape (S, k, k)
-    constant : ndarray of shape (S, 1)
+    Top and linear term (S, k, 1), contraction (S, k, k), and constant (S, 1).
     """
 
     top: Floats
@@ -148,15 +134,7 @@ class _Clustered(NamedTuple):
 
 
 class TableLikelihood(SiteLikelihood):
-    """Of the patients of several sites, each by as many nodes.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of one of the sites.
-    densities : sequence of CurveDensity
-        Of each site. One with fewer rows than others has rows without patients added.
-    """
+    """Of the patients of several sites; those with fewer rows have rows without patients."""
 
     def __init__(
         self,
@@ -215,13 +193,7 @@ class TableLikelihood(SiteLikelihood):
 
 
 class FollowedLikelihood(TableLikelihood):
-    """Of patients of several sites who were followed to an event, given when events come.
-
-    Parameters
-    ----------
-    densities : sequence of CurveDensity
-        Of each site, over rows that are `RowsGivenSteps`.
-    """
+    """Of patients of several sites who were followed to an event, given when events come."""
 
     def __init__(
         self,
@@ -284,17 +256,7 @@ class FollowedLikelihood(TableLikelihood):
 def of_tables(
     problem: Problem, columns: list[int], densities: Mapping[int, CurveDensity]
 ) -> list[SiteLikelihood]:
-    """Likelihoods of the tables of sites, those of about as many nodes together.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of all sites, or of any.
-    columns : list of int
-        Columns of the coordinates that differ between sites.
-    densities : mapping of int to CurveDensity
-        By number of the site.
-    """
+    """Likelihoods of the tables of sites, by number, those of about as many nodes together."""
     sizes: dict[int, list[int]] = {}
     for k, density in densities.items():
         doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))
@@ -306,13 +268,7 @@ def of_tables(
 
 
 class SummaryLikelihood(SiteLikelihood):
-    """Of what is known of one site without its patients: see `Summary`.
-
-    Parameters
-    ----------
-    number : int
-        Which of all sites it is.
-    """
+    """Of what is known of one site without its patients: see `Summary`."""
 
     def __init__(self, summary: Summary, columns: list[int], number: int) -> None:
         self.summary = summary

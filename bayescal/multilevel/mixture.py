@@ -29,12 +29,8 @@ CASES_OF_A_SHARE = 25
 class Shares(NamedTuple):
     """Which share of the cases near each score each curve is of.
 
-    Attributes
-    ----------
-    log_odds : ndarray of shape (points,)
-        Ascending.
-    values : ndarray of shape (points, curves)
-        Every row sums to one. Between points they are interpolated, beyond them constant.
+    Values (points, curves), whose rows sum to one, at ascending log-odds; between them they are
+    interpolated, beyond them constant.
     """
 
     log_odds: Floats
@@ -47,17 +43,10 @@ class Shares(NamedTuple):
 
 
 def shares_of(table: Rows, parts: Sequence[Rows]) -> Shares:
-    """Shares of the parts of a table.
+    """Shares of the parts of a table, of ascending scores inside (0, 1).
 
     They are read off at most 20 ranges of scores with as many cases each, of at least 25 cases, so
     that chance in who has which score does not count as a difference between curves.
-
-    Parameters
-    ----------
-    table : Rows
-        Scores inside (0, 1), ascending.
-    parts : sequence of Rows
-        Whose scores are among those of the table, or are merged in its rows.
     """
     score, trials = table.score, table.trials
     total = trials.sum()
@@ -78,13 +67,7 @@ def shares_of(table: Rows, parts: Sequence[Rows]) -> Shares:
 
 @dataclass(frozen=True, eq=False)
 class MixtureCurve(Curve):
-    """A mixture of curves of one family, whose coordinates stand one curve after the other.
-
-    Attributes
-    ----------
-    of : Curve
-        The family, at its frame.
-    """
+    """A mixture of curves of one family, whose coordinates stand one curve after the other."""
 
     of: Curve | None = None
     shares: Shares | None = None
@@ -135,13 +118,7 @@ def _none_derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class OwnProblem(Problem):
-    """The cases of several groups, whose rows are those of each group, in the order of scores.
-
-    Attributes
-    ----------
-    parts : tuple of Problem
-        One a group.
-    """
+    """The cases of several groups, whose rows are those of each `part`, in the order of scores."""
 
     parts: tuple[Problem, ...] = ()
 

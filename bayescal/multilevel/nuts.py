@@ -43,15 +43,7 @@ def model_of_terms(
 
     It has the scales `sd_shift` and `sd_log_slope` by `term`; of a robust term the
     `log_ratio_unlike` of each level, and the potential `robust`, which sums over whether each level
-    is unlike the others; and a potential for each site that is known by its summaries.
-
-    Parameters
-    ----------
-    rows : Observations, optional
-        What is observed; by default the rows of all groups, of which neighbouring ones of a group
-        are merged past 64, but for those of times to an event.
-    named : bool
-        As in `model_of`.
+    is unlike the others. Rows are by default those of all groups, merged past 64 of a group.
     """
     if rows is None:
         of_times, tables = problem.pooled.of_times, problem.tables
@@ -248,18 +240,7 @@ def draws_of_trace(
 def fit_problem(
     problem: MultilevelProblem, draws: int, engine: str, sampler: Sampler
 ) -> MultilevelPosterior:
-    """The posterior of several curves, by whichever engine serves.
-
-    Parameters
-    ----------
-    engine : {"auto", "importance", "nuts"}
-    sampler : Sampler
-        Options of NUTS.
-
-    Returns
-    -------
-    MultilevelPosterior
-    """
+    """The posterior of several curves, by whichever engine serves."""
     return MultilevelPosterior([Curves(_draws(problem, draws, engine, sampler))])
 
 

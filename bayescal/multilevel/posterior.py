@@ -25,6 +25,7 @@ from bayescal.multilevel.compared import (
     Side,
     check_levels,
     heterogeneity,
+    left_out,
     off_by,
     parts_of,
     prob_unlike,
@@ -942,8 +943,6 @@ class MultilevelPosterior:
         Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
         cross-validation and WAIC, Statistics and Computing 27.
         """
-        from bayescal.multilevel.left_out import left_out  # loads an optimiser
-
         if len(self._fits) > 1:
             raise InputError(
                 "loo is of one imputation, whose cases are weighed one by one. Read it of each: "

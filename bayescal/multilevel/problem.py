@@ -17,7 +17,7 @@ from bayescal.core.text import count, shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.roles import Periods, in_order, read_periods
-from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.data.table import CalibrationData, check_factors
 from bayescal.inference.density import Adjustment
 from bayescal.model.draws import one_table
 from bayescal.model.heterogeneity import VARYING, Heterogeneity
@@ -57,21 +57,10 @@ ROWS_OF_MANY = {200: 32, 10: 64}
 class MultilevelProblem:
     """Groups with one family of curves, whose coordinates are an average and effects of terms.
 
-    Attributes
-    ----------
-    data : CalibrationData
-        The table, with its groups. Scores alone, without groups and events, if all groups are
-        sites known by their summaries.
-    pooled : Problem
-        All patients as one table; its prior is that of the average, or of the first period.
-    axes : dict of str to tuple of str
-        What groups are told apart by, such as site, or sex and age, with the levels in order. With
-        one axis the name of a group is its level, with several all of its levels, as JSON.
-    known : tuple of KnownSite
-        Sites known by their summaries.
-    unlike : Prior, optional
-        Prior by whose scales levels unlike the others are spread, where that of the average is not
-        the prior in use but another one that it is weighed against.
+    `data` has scores alone if all groups are sites known by their summaries. `pooled` has all
+    patients as one table, and the prior of the average, or of the first period. With one axis the
+    name of a group is its level, with several all of its levels, as JSON. By the scales of
+    `unlike` levels are spread where the prior of the average is one that it is weighed against.
     """
 
     data: CalibrationData
@@ -280,16 +269,8 @@ def prepare_terms(
 ) -> MultilevelProblem:
     """Make the problem that a fit of several related curves starts from.
 
-    Parameters
-    ----------
-    data : CalibrationData
-        With the roles that `vary` names; others are forgotten. Or what `scores_alone` made.
-    vary : str, Vary, or sequence of them
-        The terms, each of one role or, of an interaction, of several factors.
-    prior : {"neutral", "clinical"}, Prior, or mapping
-        Of the average. Its shift acts at the mean log-odds of all scores.
-    known : pandas.DataFrame or mapping, optional
-        Sites known by their summaries, as in `bayescal.fit`.
+    Roles that `vary` does not name are forgotten. The shift of the average acts at the mean
+    log-odds of all scores.
     """
     named = as_vary(vary)
     for each in named:
@@ -387,7 +368,7 @@ def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
             )
     data = data.without([name for name in known if name not in names])
     if len(names) > 1:
-        CrossedTable(data)  # refuses factors of one level, and too many cells
+        check_factors(data)
     return data
 
 
@@ -417,14 +398,7 @@ def _cells(
 
 
 def scores_alone(y_prob: Any, known: KnownSites, roles: CaseRoles) -> CalibrationData:
-    """Scores without outcomes, at which sites that are known by their summaries are looked at.
-
-    Parameters
-    ----------
-    y_prob : array-like of shape (n,)
-    roles
-        Weights; others are refused, as they are of patients with outcomes.
-    """
+    """Scores without outcomes, at which sites that are known by their summaries are looked at."""
     if known is None:
         raise InputError(
             "y_true is None. Pass the outcomes; only sites known by their summaries, known=, are "

@@ -48,19 +48,10 @@ LEAST_DEGREES = 5
 
 
 class DrawnEffects(NamedTuple):
-    """One draw of all effects at each of n points.
+    """One draw of all effects at each of n points: of levels (L, n, r), and of the rest (n, R).
 
-    Attributes
-    ----------
-    levels : ndarray of shape (L, n, r)
-        Effects of the largest term.
-    rest : ndarray of shape (n, R)
-    log_weight : ndarray of shape (n,)
-        Log of an unbiased estimate of the density of the rest, the levels integrated out, over that
-        of its proposal and over Laplace's integral.
-    share : ndarray of shape (n,)
-        Of levels that are unlike the others.
-    unlike : ndarray of bool of shape (L, n)
+    `log_weight` is the log of an unbiased estimate of the density of the rest, the levels
+    integrated out, over that of its proposal and over Laplace's integral.
     """
 
     levels: Floats
@@ -157,12 +148,7 @@ def _spread_round(
 ) -> tuple[Floats, Floats]:
     """Student-t points (L, r, N, K) round centres (L, r, N) less F times `pulled`, and log density.
 
-    Parameters
-    ----------
-    factor : ndarray of shape (L, r, r, N)
-        Lower factors F of the points' covariances.
-    standard : ndarray of shape (L, r, N, K)
-        Points at a scale of one.
+    From points at a scale of one, by lower factors F of the points' covariances.
     """
     r = standard.shape[1]
     log_density = log_student((standard**2).sum(axis=1), r, degrees)
@@ -223,13 +209,7 @@ def draw_effects(
 
     The scales are drawn from their Laplace-approximated posterior. Round the mode of all effects at
     each draw of them the average and the smaller terms are proposed, and given these the largest
-    term, level by level. All are weighted by the exact density, so that the approximation is no
-    part of the answer.
-
-    Parameters
-    ----------
-    proposals : int, optional
-        Of the scales; by default as many as draws.
+    term, level by level. All are weighted by the exact density.
     """
     density = EffectsDensity(problem)
     work = PILOT + (draws if proposals is None else proposals) + draws
@@ -279,22 +259,7 @@ def _at_points(
 
 
 def _corrected(sample: Sample, log_ratio: Floats) -> tuple[Floats, dict[str, float]]:
-    """Weights of draws whose density is not yet the exact one, and diagnostics of both steps.
-
-    Parameters
-    ----------
-    sample : Sample
-        Where they come from.
-    log_ratio : ndarray of shape (n,)
-        Log of the exact density over theirs.
-
-    Returns
-    -------
-    weights : ndarray of shape (n,)
-        They sum to 1.
-    stats : dict
-        Pareto k-hat, effective sample size, log evidence and its error.
-    """
+    """Weights of draws, by the exact density over theirs, and diagnostics of both steps."""
     smoothed, (pareto_k,) = smooth_rows(log_ratio[None])
     weights = np.exp(smoothed[0])
     weights /= weights.sum()

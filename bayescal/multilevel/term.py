@@ -62,12 +62,7 @@ def clearly_unlike(prob: pd.Series) -> dict[str, float]:
 def unlike_scale(prior: Prior, name: str, scale: Any) -> Any:
     """Standard deviation of a coordinate of levels that are unlike the others.
 
-    It is that of the coordinate's own prior, and bounded away from the scale of the like levels.
-
-    Parameters
-    ----------
-    scale : ndarray or PyMC variable
-        Standard deviation between levels that are like each other.
+    It is that of the coordinate's own prior, and bounded away from the `scale` of the like levels.
     """
     law = prior.of(name)
     assert isinstance(law, Normal | StudentT | OtherLaw)  # only a shift and slopes vary
@@ -99,12 +94,7 @@ def shares_of(levels: int, *, alone: bool) -> tuple[Floats, Floats]:
 def log_weights_of_shares(log_ratio: Floats, shares: tuple[Floats, Floats]) -> Floats:
     """Logarithms (shares, n) of the prior weights of shares times their likelihoods.
 
-    Parameters
-    ----------
-    log_ratio : ndarray of shape (levels, n)
-        Log likelihood of a level, were it unlike the others, over that were it like them.
-    shares : tuple
-        The shares, and the logarithms of their prior weights.
+    By the log likelihood (levels, n) of a level, were it unlike the others, over that were it like.
     """
     at, log_prior = shares
     log_weight = np.repeat(log_prior[:, None], log_ratio.shape[1], axis=1)

@@ -105,8 +105,7 @@ def views_of(post: Any) -> dict[str, CalibrationPosterior]:
     """The populations that a fit of several curves tells apart, its own cases first.
 
     Of groups: these patients, the average group, and of five groups or more the next one. Of
-    ordered periods: these patients, the last period and, of periods alone, the next. Of subgroups
-    by several factors: these patients and the average subgroup.
+    periods: these patients, the last period and, of periods alone, the next.
     """
     problem, views = post.problem, {"these": post.at()}
     if problem.walk is not None:
@@ -129,19 +128,6 @@ def own_error(
 
     It is the mean of the errors of the groups, by the shares of the cases that they have in a draw
     of the population. Of groups that were fitted together it is that of `own()`.
-
-    Parameters
-    ----------
-    curves : mapping of str to CalibrationPosterior
-        By group of the data.
-    data : CalibrationData
-        The cases, with their groups.
-    pooled : CalibrationPosterior
-        Of the cases of all groups.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
     """
     parts = tuple(curves[label].problem for label in data.groups)
     rows, rng = OwnProblem.of(pooled.problem, parts), pooled.problem.rng("shares")

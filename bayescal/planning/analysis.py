@@ -30,20 +30,8 @@ CONCLUSIONS = ("close enough", "miscalibrated", "update")
 class Analysis:
     """What is done with the data of a study, and what is asked of it.
 
-    Attributes
-    ----------
-    of : str
-        The functional, or "gain", whose interval is asked for.
-    conclude : str or None
-        One of `CONCLUSIONS`, if that is asked for instead.
-    limit : float
-        Error that counts as close enough.
-    method : str
-        "average", as `bayescal.assess` does, or "curve".
-    curve : str or Curve
-        With "curve", its family.
-    update : tuple of ndarrays (score, probability), optional
-        The map that the gain is of, as points of a line.
+    The interval of `of`, a functional or "gain", or what to `conclude`; `method` is "average" or
+    "curve". `update` is the map that a gain is of, as points (score, probability) of a line.
     """
 
     of: str

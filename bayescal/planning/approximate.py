@@ -135,15 +135,9 @@ class _Densities:
 class NormalPosterior:
     """Posteriors of a curve in many studies, each normal round its mode.
 
-    Attributes
-    ----------
-    score : ndarray of shape (studies, rows) or (1, rows)
-    trials : ndarray of shape (studies, rows)
-    curve : ndarray of shape (studies, rows)
-        At the mode.
-    slopes : ndarray of shape (studies, rows, d)
-        Derivatives of the log-odds of the curve by the coordinates.
-    covariance : ndarray of shape (studies, d, d)
+    `score`, `trials` and the `curve` at the mode have shape (studies, rows); `slopes`, the
+    derivatives of its log-odds by the coordinates, (studies, rows, d); `covariance` (studies, d,
+    d).
     """
 
     score: Floats
@@ -158,12 +152,7 @@ class NormalPosterior:
     ) -> NormalPosterior:
         """Newton steps to the mode of every study.
 
-        Parameters
-        ----------
-        trials, hits : ndarray of shape (studies, rows)
-            Patients of each score, and events among them.
-        family : Curve
-            Without deviations or cells.
+        Shapes: `trials`, `hits` (studies, rows).
         """
         densities = _Densities(setting, trials, hits, family, prior)
         at = densities.mode()
@@ -171,13 +160,7 @@ class NormalPosterior:
         return cls(densities.score, trials, at.curve, at.slopes, covariance)
 
     def widths(self, name: str, half: float) -> Floats:
-        """Widths of the intervals of a functional in `LINEAR`, of shape (studies,).
-
-        Parameters
-        ----------
-        half : float
-            Standard deviations on either side.
-        """
+        """Widths of the intervals of a functional in `LINEAR`, of shape (studies,)."""
         total = self.trials.sum(axis=1, keepdims=True)
         weight, score = self.trials / total, np.broadcast_to(self.score, self.curve.shape)
         each = weight * self.curve * (1 - self.curve)
@@ -227,12 +210,7 @@ def logistic_slope_error(score: Floats, trials: Floats, hits: Floats) -> Floats:
 def _line(weight: Floats, x: Floats, events: Floats, *, with_slope: bool) -> Floats:
     """Probabilities of the line in log-odds, or of slope 1, with the same sums of events.
 
-    Parameters
-    ----------
-    weight, x : ndarray of shape (studies, rows)
-        Weights sum to 1 over the rows.
-    events : ndarray of shape (studies, rows)
-        Weighted events, whose sum, and whose sum times x, the line has.
+    Shapes: `weight`, `x`, `events` (studies, rows).
     """
     mean = np.vecdot(weight, x)[:, None]
     spread = np.sqrt(np.vecdot(weight, (x - mean) ** 2))[:, None]

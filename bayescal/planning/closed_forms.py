@@ -32,15 +32,7 @@ def half_width(ci_prob: float) -> float:
 
 
 def observed_expected_size(prevalence: float, width: float, half: float) -> float:
-    """Cases at which the interval of O/E has a width, where O/E is 1.
-
-    Parameters
-    ----------
-    width : float
-        exp(half se) - exp(-half se), with se the standard error of log O/E.
-    half : float
-        Standard errors on either side: 1.96 for 95 %.
-    """
+    """Cases at which the interval of O/E has a width, where O/E is 1."""
     error = math.asinh(width / 2) / half
     return (1 - prevalence) / (prevalence * error**2)
 
@@ -62,14 +54,7 @@ def c_statistic_size(prevalence: float, c: float, width: float, half: float) -> 
 def c_statistic_error(trials: Floats, hits: Floats) -> Floats:
     """Standard error of the c-statistic by DeLong, of tables of ascending scores.
 
-    Parameters
-    ----------
-    trials, hits : ndarray of shape (tables, rows)
-
-    Returns
-    -------
-    ndarray of shape (tables,)
-        Infinite where there are fewer than two events or non-events.
+    Shapes: `trials`, `hits` (tables, rows); result (tables,).
     """
     others = trials - hits
     events, rest = hits.sum(axis=1), others.sum(axis=1)
@@ -93,12 +78,7 @@ def _variance_of_mean(values: Floats, cases: Floats) -> Floats:
 def slope_variance(log_odds: Floats, weight: Floats) -> float:
     """Variance of the slope of a logistic regression, times the number of cases.
 
-    Parameters
-    ----------
-    log_odds : ndarray of shape (rows,)
-        Of the scores of a calibrated model.
-    weight : ndarray of shape (rows,)
-        Sums to 1.
+    Shapes: `log_odds`, `weight` (rows,).
     """
     each = weight * expit(log_odds) * expit(-log_odds)
     centre = each @ log_odds / each.sum()

@@ -21,21 +21,10 @@ LARGEST_CLUSTER = 1e6
 
 @dataclass(frozen=True)
 class PlannedClusters:
-    """Sizes of clusters, and how alike two of their patients are.
+    """Sizes of clusters, and the correlation of the residuals of two of their patients.
 
-    Attributes
-    ----------
-    icc : float
-        Correlation of the residuals of two patients of one cluster.
-    size : float
-        Mean number of patients of a cluster.
-    weighted : float
-        Sum of the squared sizes over the sum of the sizes: the cluster size that a patient meets.
-
-    References
-    ----------
-    Eldridge, Ashby & Kerry (2006), Sample size for cluster randomized trials: effect of coefficient
-    of variation of cluster size and analysis method, International Journal of Epidemiology 35.
+    `weighted` is the sum of the squared sizes over the sum of the sizes: the cluster size that a
+    patient meets (Eldridge, Ashby & Kerry, International Journal of Epidemiology 2006).
     """
 
     icc: float

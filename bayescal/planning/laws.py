@@ -23,17 +23,7 @@ POPULATION_ROWS = 20_000
 def as_nodes(
     scores: Any, name: str, size: int = POPULATION_ROWS, *, log_odds: bool = False
 ) -> tuple[Floats, Floats]:
-    """Scores, ascending, and weights that sum to 1, each of shape (rows,).
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    size : int
-        Most rows. Where there are more distinct scores, neighbours are merged.
-    log_odds : bool
-        Whether a distribution of SciPy is of log-odds, which are then returned.
-    """
+    """Scores, ascending, and weights that sum to 1, each of shape (rows,)."""
     if isinstance(scores, Truth):
         scores = scores.scores
     if isinstance(scores, (CalibrationPosterior, MultilevelPosterior)):

@@ -34,14 +34,9 @@ Extent = Literal["look", "around", "part", "all"]
 
 @dataclass(frozen=True)
 class Goal:
-    """What studies of the planned size must reach.
+    """What studies must reach: a `width`, or None for a conclusion; and with which `assurance`.
 
-    Attributes
-    ----------
-    width : float or None
-        Wanted width of the interval; None where a conclusion is wanted.
-    assurance : float or None
-        Probability with which it must be reached; None for the mean width.
+    Without an assurance it is the mean width.
     """
 
     width: float | None
@@ -50,15 +45,7 @@ class Goal:
     def excess(self, values: Floats) -> Floats:
         """How far studies are from the goal, negative where they reach it.
 
-        Parameters
-        ----------
-        values : ndarray of shape (..., studies)
-            Widths, or 1 and 0 for studies that conclude what is wanted and those that do not.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Log of the width over that wanted, or the probit of the probability to go.
+        Shapes: `values` (..., studies); result (...).
         """
         if self.width is None:
             assert self.assurance is not None
@@ -106,13 +93,7 @@ class Search:
     values: dict[int, Floats] = field(default_factory=dict)
 
     def size(self, start: float) -> tuple[int, float]:
-        """The size, and its Monte Carlo standard error.
-
-        Parameters
-        ----------
-        start : float
-            A first guess.
-        """
+        """The size, and its Monte Carlo standard error."""
         at = self._near(start)
         while True:
             if self._excess(at) > 0:

@@ -47,18 +47,10 @@ def stream(seed: int, *labels: str | int) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Setting:
-    """Scores and true curves, one row of each a simulated study.
+    """Scores, ascending, and true curves, one row of each a simulated study.
 
-    Attributes
-    ----------
-    score : ndarray of shape (studies, rows) or (1, rows)
-        Scores, ascending, the same in all studies where there is one row.
-    weight : ndarray of shape (rows,)
-        Share of the patients with each score.
-    curve : ndarray of shape (studies, rows)
-        True probability of the event at each score.
-    described : str
-        The assumed truth and scores, in words.
+    `score` has shape (studies, rows), or (1, rows) where it is the same in all; `weight` (rows,);
+    `curve` (studies, rows). `described` says in words what is assumed.
     """
 
     score: Floats
@@ -97,16 +89,7 @@ class Setting:
         return replace(self, score=score, curve=self.curve[rows])
 
     def counts(self, n: int, seed: int, first: int = 0) -> tuple[Floats, Floats]:
-        """Cases and events at each score of every study, each of shape (studies, rows).
-
-        Parameters
-        ----------
-        n : int
-            Cases of a study.
-        seed, first : int
-            Study k is the same whenever it is simulated at this size: `first + k` and the seed
-            decide it.
-        """
+        """Cases and events at each score of every study, each of shape (studies, rows)."""
         trials, hits = np.empty((2, *self.curve.shape))
         for k, curve in enumerate(self.curve):
             rng = stream(seed, "study", n, first + k)
@@ -159,17 +142,7 @@ def as_truth(truth: Any) -> Assumed:
 def setting_of(
     truth: Assumed, scores: Any, size: int, seed: int, family: str | Curve = "beta"
 ) -> Setting:
-    """The scores and true curves of so many studies.
-
-    Parameters
-    ----------
-    scores : object or None
-        As `as_nodes`; by default those of the truth.
-    size : int
-        Number of studies.
-    family : str or Curve
-        Family of curves that a prior is of.
-    """
+    """The scores and true curves of so many studies."""
     if scores is None and isinstance(truth, Prior):
         raise InputError(
             "scores is missing, and truth is a prior, which says nothing of them. Pass those of a "

@@ -84,13 +84,7 @@ class Studies:
         return CURVES["beta"] if self.analysis.method == "average" else self.analysis.curve
 
     def values(self, n: int, extent: Extent = "all") -> Floats:
-        """Widths, or conclusions as 1 and 0, of studies of one size, of shape (studies,).
-
-        Parameters
-        ----------
-        extent : {"look", "around", "part", "all"}
-            The first 25 studies, 50, about a hundred, or all; more where that costs little.
-        """
+        """Widths, or conclusions as 1 and 0, of studies of one size, of shape (studies,)."""
         if self.clusters is None:
             return self._values(n, extent)
         values = self._values(self.clusters.independent(n), extent)

@@ -270,15 +270,13 @@ def read_parts(tree: Any) -> tuple[Part, ...]:
 
 @reading_tree()
 def _read_part(tree: xr.DataTree) -> Part:
-    missing = {"curve", "prior", "frame", "edges", "seed"} - set(map(str, tree.attrs))
-    if missing:
+    lacking = {"curve", "prior", "frame", "edges", "seed"} - set(map(str, tree.attrs))
+    lacking |= {"constant_data", "posterior", "sample_stats"} - set(map(str, tree.children))
+    if lacking:
         raise InputError(
-            f"the tree lacks the attributes {', '.join(sorted(missing))}: it was not written "
-            "by bayescal.fit. Pass one that was, or refit the data."
+            f"the tree lacks {', '.join(sorted(lacking))}: it was edited, or not written by "
+            "bayescal.fit. Pass one that was, or refit the data."
         )
-    absent = {"constant_data", "posterior", "sample_stats"} - set(map(str, tree.children))
-    if absent:
-        raise InputError(f"the tree lacks the groups {', '.join(sorted(absent))}. Refit the data.")
     posterior, attributes = tree["posterior"].to_dataset(), tree.attrs
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = Problem.from_attributes(attributes, data)

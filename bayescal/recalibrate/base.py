@@ -39,17 +39,9 @@ _MOST_KNOTS = 1000
 class Cases(NamedTuple):
     """Valid cases that count, those without weight left out.
 
-    Attributes
-    ----------
-    proba : ndarray of shape (n,) or (n, k)
-        One probability a case for two classes, one a class for more.
-    code : ndarray of shape (n,)
-        Index into `classes` of the class of each case.
-    weight : ndarray of shape (n,) or None
-        Positive numbers of cases; sampling weights add up to Kish's effective size.
-    classes : ndarray of shape (k,)
-    kept : ndarray of shape (rows,) or None
-        Which of the rows passed in these are; None for all.
+    `proba` has one probability a case for two classes, or one a class; `code` is the index of the
+    class of each. Sampling weights add up to Kish's effective size; `kept` says which of the rows
+    these are, None for all.
     """
 
     proba: Floats
@@ -124,20 +116,7 @@ def in_order(X: Any, classes: Any) -> Any:
 
 
 def as_fitted(X: Any, names: list[Any] | None, argument: str = "X") -> Any:
-    """The columns of a data frame in the order of those that a recalibrator was fitted to.
-
-    Parameters
-    ----------
-    names : list or None
-        Names of the columns in the fit; None where they had none.
-    argument : str
-        What the user calls `X`.
-
-    Returns
-    -------
-    object
-        As it came, where either has no names.
-    """
+    """The columns of a data frame in the order of those that a recalibrator was fitted to."""
     now = column_names(X)
     if names is None or now is None or len(now) != len(names):
         return X

@@ -66,12 +66,7 @@ def equal_mass(
     A row goes to the bin where its first case falls, so that some bins may stay empty; those are
     left out.
 
-    Returns
-    -------
-    scheme : ndarray of shape (bins,)
-        Index into `n_bins` of each bin that holds cases.
-    first : ndarray of shape (bins,)
-        Its first row.
+    Shapes: `scheme`, `first` (bins,).
     """
     scheme = np.repeat(np.arange(n_bins.size), n_bins)
     index = np.arange(scheme.size) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)

@@ -26,18 +26,9 @@ _ROUNDING = 1e-6
 
 
 class Grown(NamedTuple):
-    """A tree with a model in every node, and what the models lose.
+    """A fitted scikit-learn tree with a model in every node, and what the models lose.
 
-    Attributes
-    ----------
-    fitted : object
-        A fitted scikit-learn tree.
-    models : ndarray of shape (nodes, ...)
-        What each node's model is.
-    loss : ndarray of shape (nodes,)
-        Loss of each node's model over the training cases in the node.
-    unseen : ndarray of shape (nodes,)
-        The same over the cases that were left out.
+    `loss` is that over the training cases in each node, and `unseen` that over the cases left out.
     """
 
     fitted: Any

@@ -17,7 +17,7 @@ from bayescal.core.text import capitalised, count, percent
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.matrices import Risks
 from bayescal.data.stored import fingerprint
-from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.data.table import CalibrationData, check_factors
 from bayescal.fitting import compare
 from bayescal.gain import Recommendation
 from bayescal.inference.averaging import PRIOR_CALIBRATED
@@ -357,7 +357,7 @@ def assess(
     data = table_of(y_true, y_prob, roles, check_sites=check_few_labels, **takes)
     check_groups(data, prior_calibrated)
     panel = panel_for(data, named)
-    crossed = CrossedTable(data) if len(roles_of_groups(data)) > 1 else None
+    crossed = check_factors(data) if len(roles_of_groups(data)) > 1 else None
     pooled = data.pooled() if data.groups else data
     of_fit: dict[str, Any] = {
         "prior": as_prior(prior),

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_level, check_choice
+from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import excludes, in_natural_order
 from bayescal.data.cases import as_scores
 from bayescal.data.stored import fingerprint
-from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.data.table import CalibrationData
 from bayescal.estimators.clinical import (
     calibration_in_the_large,
     calibration_in_the_large_interval,
@@ -90,14 +90,8 @@ WITHOUT_PRIOR: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 class Limit:
     """An error that is small enough, as the user says.
 
-    Attributes
-    ----------
-    value : float
-    moved : bool
-        Whether it was set, or set anew, after the result was seen.
-    mark : {"", "new", "validated"}
-        What the user says of the model: that it was made from few patients or by a machine, or
-        that it was validated before.
+    `moved` if it was set, or set anew, after the result was seen; `mark` says of the model that it
+    is "new" (made from few patients or by a machine), or "validated" before.
     """
 
     value: float
@@ -109,26 +103,9 @@ class Limit:
 class Facts:
     """What an assessment computes. Each number is computed when it is first read, and then kept.
 
-    Attributes
-    ----------
-    comparison : CurveComparison
-        The families of curves, of all cases as one table. They are the updates that are compared,
-        and without groups the results are their average.
-    data : CalibrationData
-        All cases, with their groups: of several roles, those of the one that leads.
-    limit : Limit or None
-    ci_prob : float
-        Probability of the intervals.
-    panel : tuple of str
-        Names of the frequentist estimators.
-    options : mapping
-        Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
-    thresholds : tuple of float
-        Risks from which a patient is treated, for the net benefit.
-    crossed : CrossedTable, optional
-        The cases by several roles, such as hospitals by months, or by several subgroups.
-    labels : Words
-        What the report calls cases, groups, risks and the event.
+    `comparison` is of all cases as one table: its families are the updates that are compared.
+    `data` has the groups of the role that leads; `crossed` the cases by several roles. `options`
+    are those of `compare`: prior, prior_calibrated, draws and edge.
     """
 
     comparison: CurveComparison
@@ -138,7 +115,7 @@ class Facts:
     panel: tuple[str, ...]
     options: Mapping[str, Any]
     thresholds: tuple[float, ...] = ()
-    crossed: CrossedTable | None = None
+    crossed: CalibrationData | None = None
     labels: Words = STANDARD_WORDS
 
     def with_limit(self, limit: Limit | None) -> Self:
@@ -163,21 +140,25 @@ class Facts:
 
         None of one curve for all, and of one or two sites, between which no spread can be seen.
         """
-        if self.crossed is not None:
-            return self._fitted(self.given, terms_of_roles(self.given))
         least = LEAST_SITES if self.data.periods is None else 2
-        return None if len(self.data.groups) < least else self._fitted(self.data)
+        if self.crossed is None and len(self.data.groups) < least:
+            return None
+        terms = () if self.crossed is None else terms_of_roles(self.given)
+        made: MultilevelPosterior = self._fitted(self.given, terms)
+        return made
 
-    def _fitted(self, data: CalibrationData, terms: Sequence[Vary] = ()) -> MultilevelPosterior:
-        """One fit of the logistic curves of several groups."""
+    def _fitted(
+        self, data: CalibrationData, terms: Sequence[Vary] = (), prior: Prior | None = None
+    ) -> Any:
+        """One fit of the logistic curves of several groups, or of one curve of all."""
         kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
-        kept |= {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
-        return cast(MultilevelPosterior, fit(data, vary=terms or None, **kept))
+        kept |= {"curve": "logistic", "prior": prior or self.prior, "random_state": self.seed}
+        return fit(data, vary=terms or None, **kept)
 
     @property
     def given(self) -> CalibrationData:
         """The table with all of its roles."""
-        return self.data if self.crossed is None else self.crossed.data
+        return self.data if self.crossed is None else self.crossed
 
     @property
     def kind(self) -> str:
@@ -280,16 +261,7 @@ class Facts:
         return self.comparison.prior_prob["identity"]
 
     def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
-        """`prob_calibrated` from another prior probability.
-
-        Parameters
-        ----------
-        prior_calibrated : float in (0, 1)
-
-        Returns
-        -------
-        float
-        """
+        """`prob_calibrated` from another prior probability."""
         other = as_level(prior_calibrated, "prior_calibrated")
         now, before = self.prob_calibrated, self.prior_calibrated
         exact, rest = now * other / before, (1 - now) * (1 - other) / (1 - before)
@@ -416,10 +388,7 @@ class Facts:
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """Which update to make, if any, by what it probably gains for the patients of `posterior`.
-
-        An update is one for all patients.
-        """
+        """Which update to make for all patients, if any, by what it probably gains for them."""
         return self._recommended(self.posterior)
 
     def _recommended(self, of: CalibrationPosterior) -> Recommendation:
@@ -429,10 +398,7 @@ class Facts:
 
     @cached_property
     def prob_better_next(self) -> float | None:
-        """Probability that the recommended update is better than none in the next group or period.
-
-        None where none is recommended, or nothing is said of a next one.
-        """
+        """Probability that the update is better than none in the next group or period, if any."""
         chosen = self.recommendation.choice
         views = {} if self.several is None else views_of(self.several)
         if chosen in (None, "identity") or "next" not in views or self.kind == "subgroup":
@@ -473,46 +439,13 @@ class Facts:
 
     @cached_property
     def groups(self) -> dict[str, CalibrationPosterior]:
-        """The posterior of each group: of its curve in one fit, or of its cases by themselves.
-
-        Raises
-        ------
-        InputError
-            If the assessment was made without groups.
-        """
-        return {name: self.group(name) for name in in_natural_order(self._group_names)}
-
-    def group(self, name: str) -> CalibrationPosterior:
-        """The posterior of one group.
-
-        Parameters
-        ----------
-        name : str
-
-        Raises
-        ------
-        InputError
-            If there is no such group.
-        """
-        chosen = check_choice(name, self._group_names, "name")
+        """The posterior of each group: of its curve in one fit, or of its cases by themselves."""
+        names = in_natural_order(self.data.groups)
         if self.several is not None:
-            return self.several.at({self.axes[0]: chosen})
-        if chosen not in self._by_name:
-            data = self.data.select(chosen).with_several_clusters()
-            compared = compare(data, random_state=self.seed, **self.options)
-            self._by_name[chosen] = compared.posterior
-        return self._by_name[chosen]
-
-    @property
-    def _group_names(self) -> tuple[str, ...]:
-        if not self.data.groups:
-            raise InputError("there are no groups. Pass site= to assess, one label a case.")
-        return self.data.groups
-
-    @cached_property
-    def _by_name(self) -> dict[str, CalibrationPosterior]:
-        """The groups that are assessed by themselves so far."""
-        return {}
+            return {name: self.several.at({self.axes[0]: name}) for name in names}
+        parts = {name: self.data.select(name).with_several_clusters() for name in names}
+        how: dict[str, Any] = {"random_state": self.seed, **self.options}
+        return {name: compare(part, **how).posterior for name, part in parts.items()}
 
     @cached_property
     def by_group(self) -> pd.DataFrame:
@@ -632,17 +565,10 @@ class Facts:
         if post is None:
             return float("nan")
         rest = self.given.without(role)
-        if not roles_of_groups(rest):
-            without: Any = fit(
-                rest,
-                curve="logistic",
-                prior=post.problem.pooled.prior,
-                draws=post.draws,
-                random_state=self.seed,
-                edge=self.options.get("edge"),
-            )
-        else:
+        if roles_of_groups(rest):
             without = self._fitted(rest, terms_of_roles(rest))
+        else:
+            without = self._fitted(rest, prior=post.problem.pooled.prior)
         of = [float(each.diagnostics.get("log_evidence", np.nan)) for each in (post, without)]
         return float(1 / (1 + np.exp(np.clip(of[1] - of[0], -700, 700))))
 
@@ -667,10 +593,8 @@ class Facts:
             return None
         if "next" not in self.populations.index:
             return None
-        low, high = (
-            100 * float(self.populations[f"observed_expected_{end}"]["next"])
-            for end in ("lower", "upper")
-        )
+        row: Any = self.populations.loc["next"]
+        low, high = (100 * float(row[f"observed_expected_{end}"]) for end in ("lower", "upper"))
         return low, high
 
     @cached_property
@@ -681,19 +605,10 @@ class Facts:
 
     @cached_property
     def by_subgroup(self) -> pd.DataFrame:
-        """Each of `subgroups`; see `MultilevelPosterior.table`.
-
-        Raises
-        ------
-        InputError
-            If the assessment was made without several factors.
-        """
+        """Each of `subgroups`; see `MultilevelPosterior.table`."""
         import pandas as pd
 
-        if not self.subgroups or self.several is None:
-            raise InputError(
-                "there are no subgroups. Pass subgroup= to assess, with two or more columns."
-            )
+        assert self.several is not None
         names = dict.fromkeys(tuple(part.levels) for part in self.subgroups)
         return pd.concat([self.several.table(list(of), ci_prob=self.ci_prob) for of in names])
 
@@ -711,12 +626,7 @@ def round_scores(score: Floats) -> Floats:
 class Form(NamedTuple):
     """A recalibrated risk as text and as a sum: expit(offset + columns @ coefficients).
 
-    Attributes
-    ----------
-    columns, offset : callable
-        Of a risk.
-    bounded : bool
-        Whether the last two coefficients are a floor and a ceiling of that.
+    If `bounded`, the last two coefficients are a floor and a ceiling of that.
     """
 
     text: str
@@ -752,13 +662,7 @@ EQUATIONS = {
 
 
 class Equation(NamedTuple):
-    """An update in coefficients, the intercept first, and a floor and a ceiling last.
-
-    Attributes
-    ----------
-    curve : str
-        One of `EQUATIONS`.
-    """
+    """An update in coefficients, the intercept first, and a floor and a ceiling last."""
 
     curve: str
     coefficients: tuple[float, ...]
@@ -781,13 +685,8 @@ def _shown(value: float) -> str:
 def update_equation(comparison: CurveComparison, curve: str) -> Equation | None:
     """The equation nearest to the posterior mean of a family's curve, over the scores of the data.
 
-    The mean of curves of a family is not quite a curve of it, so that the equation is an
-    approximation.
-
-    Returns
-    -------
-    Equation or None
-        None of a family that has no short equation.
+    The mean of curves of a family is not quite a curve of it, so that it is an approximation. None
+    of a family that has no short equation.
     """
     if curve not in EQUATIONS:
         return None

@@ -101,13 +101,7 @@ def _saved(figure: Figure, kind: str, **options: Any) -> bytes:
 
 
 def as_svg(figure: Figure, name: str) -> str:
-    """The figure as an `svg` element without links to anything outside itself.
-
-    Parameters
-    ----------
-    name : str
-        Before every id in it, since a page has several figures.
-    """
+    """The figure as an `svg` element without links outside itself; `name` begins every id."""
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     root = ElementTree.fromstring(_saved(figure, "svg", metadata=nothing))
     for element in root.iter():

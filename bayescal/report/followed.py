@@ -56,13 +56,8 @@ def _seen(data: CalibrationData, number: float, noun: str, when: str = "") -> st
 def censoring_by_fifth(data: CalibrationData) -> pd.DataFrame:
     """Cases by fifth of the score, and what was seen of them by the horizon.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each fifth. Columns: lowest, highest (scores), cases, events and competing (by
-        the horizon), censored (before it, without any event), at_risk (followed to the horizon
-        without one), and at_risk_1, at_risk_2 and at_risk_3: under observation, without any event,
-        just before a quarter, a half and three quarters of the horizon.
+    censored: before it, without any event; at_risk: followed to it without one; at_risk_1, _2 and
+    _3: under observation just before a quarter, a half and three quarters of it.
     """
     import pandas as pd
 
@@ -107,13 +102,7 @@ def ratio_at_other_hazard(post: CalibrationPosterior) -> float:
 
 
 def followed_words(data: CalibrationData, ratio: float = math.nan) -> list[str]:
-    """How many were censored before the horizon, where, and what is assumed of them.
-
-    Parameters
-    ----------
-    ratio : float
-        Of `ratio_at_other_hazard`.
-    """
+    """How many were censored before the horizon, where, and what is assumed of them."""
     followed = data.follow_up
     if followed is None:
         return []

@@ -117,11 +117,9 @@ def _main_numbers(post: CalibrationPosterior, ci_prob: float) -> dict[str, float
 
 
 def group_table(groups: Mapping[str, CalibrationPosterior], ci_prob: float) -> pd.DataFrame:
-    """One row a group. What a group does not define is NaN.
+    """One row a group; what a group does not define is NaN.
 
-    Columns: cases, events; tce, observed_expected and calibration_slope with `_estimate`, `_lower`
-    and `_upper`; prob_calibrated; and of one fit of all groups `observed_expected_raw` and
-    `calibration_slope_raw`, which the cases of the group say by themselves.
+    `_raw` is what the cases of a group say by themselves, where one fit is of all groups.
     """
     import pandas as pd
 

@@ -49,14 +49,7 @@ def page_of(
 ) -> Page:
     """The page in the words of `labels`; names from the data stay as they are.
 
-    Parameters
-    ----------
-    title : str, optional
-        By default it is made of the source.
-    source : mapping of str to object, optional
-        Where the data came from, as lines of a table. Of a path, only the file's name is shown.
-    is_whole : bool
-        Whether appendix and record are made, too, which a terminal does not show.
+    Without `is_whole` appendix and record are left out, which a terminal does not show.
     """
     told = _without_folders(source or {})
     notes = notes_of(f)

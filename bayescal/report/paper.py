@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 
 
 class Reference(NamedTuple):
-    """A publication.
-
-    Attributes
-    ----------
-    text : str
-        Authors, year, title and journal.
-    """
+    """A publication: authors, year, title and journal, and its DOI."""
 
     text: str
     doi: str
@@ -136,19 +130,7 @@ _CITATION = re.compile("|".join(re.escape(words) for words in REFERENCES))
 
 
 def cited(text: str) -> list[str]:
-    """The references that a text cites, in the order in which it does.
-
-    Returns
-    -------
-    list of str
-        Keys of `REFERENCES`.
-
-    Examples
-    --------
-    >>> from bayescal.report.paper import cited
-    >>> cited("By the Bayesian bootstrap (Rubin, 1981).")
-    ['Rubin, 1981']
-    """
+    """The references that a text cites, as keys of `REFERENCES`, in the order in which it does."""
     return list(dict.fromkeys(_CITATION.findall(text)))
 
 
@@ -381,15 +363,7 @@ def tripod_items(
     plan: Plan | None = None,
     source: Mapping[str, object] | None = None,
 ) -> list[TripodItem]:
-    """The items on calibration, in the order of the checklist.
-
-    Parameters
-    ----------
-    plan : Plan, optional
-        By which the number of patients was chosen.
-    source : mapping of str to object, optional
-        As of the page. Of it "Rows read" and "Rows dropped" count.
-    """
+    """The items on calibration, in the order of the checklist."""
     told = source or {}
     parts = (
         ("10", "Methods: sample size", _sample_size(f, plan)),

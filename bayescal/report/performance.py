@@ -16,9 +16,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
-from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
 from bayescal.estimators.integrated import indices_of
-from bayescal.estimators.registry import ESTIMATORS
+from bayescal.estimators.registry import ESTIMATORS, Tested
 from bayescal.estimators.survival import NUMBERS_OF_TIMES
 from bayescal.estimators.uncertainty import Applied, Resamples, applied_of
 from bayescal.model.problem import Problem
@@ -50,27 +49,10 @@ def panel_of(
 ) -> pd.DataFrame:
     """Each estimator on the data, and whether calibration alone explains it.
 
-    Parameters
-    ----------
-    posts : sequence of CalibrationPosterior
-        That of the data, or those of all imputations: estimates are then averaged, and the
-        simulated data sets are shared among the imputations.
-    names : sequence of str
-    seed : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index: names. Columns: title, estimate, and from consistency resampling calibrated_lower,
-        calibrated_upper (5 % and 95 % points of what calibrated models give at this n),
-        prob_exceeds (share of them with a larger estimate) and verdict: "larger" if that share is
-        below 5 %.
-
-    Notes
-    -----
-    There is no bootstrap interval: near calibration these estimators are biased, a resample is
-    biased once more, and 95 % intervals were [0, 0] for the debiased ECE in 42 % of simulated sets,
-    or did not contain their own estimate in 8 %.
+    Of imputations estimates are averaged, and simulated sets shared among them. There is no
+    bootstrap interval: near calibration these estimators are biased, a resample once more, and 95 %
+    intervals were [0, 0] for the debiased ECE in 42 % of simulated sets, or lacked their own
+    estimate in 8 %.
     """
     import pandas as pd
 
@@ -228,11 +210,7 @@ def with_ranks(data: CalibrationData) -> CalibrationData:
 def performance_of(problem: Problem, ci_prob: float, seed: int) -> pd.DataFrame:
     """C-statistic and Brier scores with percentile bootstrap intervals; clusters are drawn whole.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index: names in `bayescal.scores`. Columns: title, estimate, lower, upper; NaN where the
-        data do not define them, as with one class only.
+    NaN where the data do not define them, as with one class only.
     """
     import pandas as pd
 
@@ -330,11 +308,7 @@ def classification(
 ) -> pd.DataFrame:
     """Whom a threshold selects, from draws of the curve and of the population.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index: thresholds. Of each name in `CLASSIFIED` the columns `_estimate` (mean), `_lower` and
-        `_upper`; NaN where it is not defined, such as the PPV of a threshold that nobody reaches.
+    NaN where it is not defined, such as the PPV of a threshold that nobody reaches.
     """
     import pandas as pd
 
@@ -354,13 +328,9 @@ def classification(
 def net_benefit(
     post: CalibrationPosterior, thresholds: Sequence[float], ci_prob: float
 ) -> pd.DataFrame:
-    """Net benefit per patient of treating by the model, everyone, or no one (which is 0).
+    """Net benefit per patient of treating by the model (median), everyone, or no one (which is 0).
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index: thresholds. Columns: estimate (posterior median), lower, upper, treat_all (median)
-        and prob_best, the probability that the model is better than everyone and than no one.
+    prob_best is the probability that the model is better than everyone and than no one.
     """
     import pandas as pd
 
@@ -380,16 +350,7 @@ def net_benefit(
 
 
 class RawCases(NamedTuple):
-    """Checked cases of one group, with the score of each.
-
-    Attributes
-    ----------
-    outcome : ndarray of shape (n,)
-        0 or 1, of any numeric type.
-    score : ndarray of shape (n,)
-    weight : ndarray of shape (n,) or None
-        Numbers of cases; sampling weights add up to Kish's effective size.
-    """
+    """Outcomes, scores and numbers of cases (of sampling weights: up to Kish's effective size)."""
 
     outcome: NDArray[Any]
     score: Floats
@@ -437,9 +398,17 @@ class _Measured:
         return float(scores.somers_dxy(*self._ranked, **self._options))
 
     @cached_property
-    def recalibrated(self) -> Recalibrated:
-        """What one logistic recalibration says."""
-        return recalibrated(*self._arrays, **self._options)
+    def discrimination(self) -> float:
+        return float(self.by(estimators.discrimination_index))
+
+    @cached_property
+    def unreliability(self) -> float:
+        return float(self.by(estimators.unreliability))
+
+    @cached_property
+    def cox(self) -> Tested:
+        test: Tested = self.by(estimators.cox_test)
+        return test
 
     @cached_property
     def spiegelhalter(self) -> Any:
@@ -456,21 +425,21 @@ VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
     "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.rank_correlation),
     "C (ROC)": ("C-statistic", lambda m: (1 + m.rank_correlation) / 2),
     "R2": ("Nagelkerke's R squared of the predictions as they are", lambda m: _nagelkerke(m)),
-    "D": ("discrimination index", lambda m: m.recalibrated.discrimination),
+    "D": ("discrimination index", lambda m: m.discrimination),
     "D:Chi-sq": ("its likelihood ratio", lambda m: _discrimination_ratio(m)),
-    "U": ("unreliability index", lambda m: m.recalibrated.unreliability),
-    "U:Chi-sq": ("its likelihood ratio", lambda m: m.recalibrated.cox.statistic),
-    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.recalibrated.cox.pvalue),
+    "U": ("unreliability index", lambda m: m.unreliability),
+    "U:Chi-sq": ("its likelihood ratio", lambda m: m.cox.statistic),
+    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.cox.pvalue),
     "Q": (
         "quality index, D - U",
-        lambda m: m.recalibrated.discrimination - m.recalibrated.unreliability,
+        lambda m: m.discrimination - m.unreliability,
     ),
     "Brier": ("Brier score", lambda m: m.by(scores.brier_score)),
     "Intercept": (
         "fitted jointly with the slope; not calibration-in-the-large",
-        lambda m: m.recalibrated.intercept,
+        lambda m: m.by(estimators.calibration_intercept),
     ),
-    "Slope": ("calibration slope", lambda m: m.recalibrated.slope),
+    "Slope": ("calibration slope", lambda m: m.by(estimators.calibration_slope)),
     "Emax": ("largest error of a lowess curve", lambda m: m.of_lowess["emax"]),
     "E90": ("90th percentile of its error", lambda m: m.of_lowess["e90"]),
     "Eavg": ("its average error", lambda m: m.of_lowess["ici"]),
@@ -487,36 +456,11 @@ def no_val_prob() -> pd.Series:
 
 
 def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
-    """The statistics of `val.prob`, from R's package rms, by its names.
+    """The statistics of `val.prob` of R's package rms (Harrell 2015, section 10.9), by its names.
 
-    All are of the data as they are, by maximum likelihood and lowess: none is read off the
-    posterior, so Eavg, E90 and Emax differ from ICI, E90 and Emax of an assessment.
-
-    Parameters
-    ----------
-    cases : CalibrationData or RawCases
-        Of one group. A table of more than 2048 distinct scores has the mean score of each cell of
-        its grid in place of the scores, and the statistics differ from those of the cases in
-        their third digit.
-
-    Returns
-    -------
-    pandas.Series
-        Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax, E90,
-        Eavg, S:z and S:p; NaN where the data do not define one, as slope and intercept where many
-        scores are exactly 0 or 1.
-
-    References
-    ----------
-    Harrell, "Regression Modeling Strategies", 2nd edition, Springer 2015, section 10.9.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.report.performance import val_prob
-    >>> data = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
-    >>> float(val_prob(data)["Dxy"])
-    0.75
+    None is read off the posterior, so Eavg, E90 and Emax differ from ICI, E90 and Emax of an
+    assessment. Slope and intercept are NaN where many scores are exactly 0 or 1; of a grid the
+    statistics differ from those of the cases in their third digit.
     """
     import pandas as pd
 
@@ -532,7 +476,7 @@ def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
 
 def _discrimination_ratio(measured: _Measured) -> float:
     """Twice the log likelihood of the scores, less that of the mean outcome."""
-    return measured.recalibrated.discrimination * measured.size + 1
+    return measured.discrimination * measured.size + 1
 
 
 def _nagelkerke(measured: _Measured) -> float:

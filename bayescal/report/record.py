@@ -7,7 +7,6 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from html.parser import HTMLParser
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -278,25 +277,6 @@ def _rows(table: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-class _Record(HTMLParser):
-    """The text of the element that carries the record."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.text = ""
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._inside = tag == "script" and dict(attrs).get("id") == RECORD_ID
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = False
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.text += data
-
-
 def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     """Read the numbers of an assessment back from its report, or from what `--json` wrote.
 
@@ -331,9 +311,8 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
         reason = shortened(error, 200)
         raise InputError(f"path {shortened(file)} cannot be read: {reason}.") from error
     if not text.lstrip().startswith("{"):
-        page = _Record()
-        page.feed(text)
-        text = page.text
+        element = rf'<script\b[^>]*\bid="?{RECORD_ID}\b[^>]*>(.*?)</script>'
+        text = (re.findall(element, text, re.I | re.S) or [""])[-1]
     try:
         record = parsed(text)
     except json.JSONDecodeError:

@@ -7,7 +7,7 @@ How often each is said when it is true, and when it is not, is counted on simula
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -41,26 +41,9 @@ class Measured(NamedTuple):
 class Parts(NamedTuple):
     """Sites, periods or subgroups, each with a curve of its own.
 
-    Attributes
-    ----------
-    kind : {"site", "period", "subgroup"}
-    number : int
-    off : mapping of str to Measured
-        O/E of those whose interval excludes 1, the furthest first.
-    differ : float
-        Probability that they differ, or have changed; NaN where it is not known.
-    next : tuple of float or None
-        Events for 100 predicted in the next one, as an interval.
-    last : tuple of (str, Measured) or None
-        The last period, and its O/E.
-    pooled_error : Measured
-        Against the curve of all, in which errors of parts cancel.
-    changed : float
-        Probability that curves have changed over time; NaN where it is not known.
-    subgroups_off : mapping of str to Measured
-        O/E of subgroups beside sites that are clearly off.
-    own : str
-        What a case has a curve of: "site", or "site and period".
+    `off` has O/E of those whose interval excludes 1, the furthest first; `differ` and `changed` are
+    NaN where not known; `next` is of 100 predicted events; in `pooled_error` errors of parts
+    cancel.
     """
 
     kind: str
@@ -79,32 +62,8 @@ class Parts(NamedTuple):
 class Seen:
     """Numbers of an assessment, as few as the first lines need.
 
-    Attributes
-    ----------
-    ratio, error : Measured
-        O/E, and the true calibration error: against their own group, where there are groups.
-    ratio_below : float
-        Probability that O/E is below 1; in draws without any error it is 1.
-    slope : Measured or None
-        None where the scores define none; then `no_slope` says why.
-    slope_below, slope_above, slope_right : float
-        Probability that the slope is below 1, above it, and between 0.8 and 1.25.
-    exact : float
-        Probability that there is no error at all.
-    mean : float
-        Average score.
-    ci_prob : float
-    alone : mapping of str to Measured
-        What the data say without a prior.
-    runs_wrong_way : Reversed or None
-    are_labels : bool
-        Whether every score is exactly 0 or 1.
-    pareto_k : float
-        Above 0.7 draws cannot be trusted.
-    limit : Limit or None
-    below_limit : float
-        Probability that the error is below it.
-    parts : Parts or None
+    The error is against their own group, where there are groups. In draws without any error O/E and
+    slope are 1; `exact` is the probability of these. `alone` is what the data say without a prior.
     """
 
     ratio: Measured
@@ -224,17 +183,7 @@ BAND = 5.0
 
 
 class Rule(NamedTuple):
-    """When something may be said, and what is said.
-
-    Attributes
-    ----------
-    name : str
-        What is counted on simulated truths.
-    holds : callable
-        Whether the numbers allow it.
-    says : callable
-        Clauses, the most important first: as many as fit make the first line.
-    """
+    """When something may be said, and its clauses: as many as fit are the first line."""
 
     name: str
     holds: Callable[[Seen], bool]
@@ -242,21 +191,9 @@ class Rule(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What is said first.
+    """What is said first: at most 20 words and two numbers; then the limit, if one was chosen.
 
-    Attributes
-    ----------
-    name : str
-        Of the rule.
-    first : str
-        At most 20 words and two numbers with their intervals.
-    limit : str
-        Whether the error is within the limit; empty unless the user chose one.
-    more : tuple of str
-        Sentences that follow.
-    alarm : str
-        What to check before anything else; empty for most data.
-    tone : {"good", "bad", "open"}
+    `alarm` is what to check before anything else, and empty for most data.
     """
 
     name: str
@@ -613,21 +550,9 @@ def _tone(s: Seen) -> str:
 
 
 def band(below: float) -> tuple[float, float]:
-    """P(error < limit) of a model made from few patients or by a machine, and of a validated one.
-
-    Examples
-    --------
-    >>> from bayescal.report.verdict import band
-    >>> [round(each, 2) for each in band(0.6)]
-    [0.23, 0.88]
-    """
+    """P(error < limit) of a model of few patients or by a machine, and of a validated one."""
     if below in (0, 1):
         return below, below
     odds = below / (1 - below)
     new, validated = odds / BAND, odds * BAND
     return new / (1 + new), validated / (1 + validated)
-
-
-def joined(texts: Iterable[str]) -> str:
-    """Sentences in a row."""
-    return " ".join(text for text in texts if text)

@@ -40,13 +40,7 @@ NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def check_document(path: Path, name: str = "path") -> None:
-    """Refuse a name that says a Word document is something else, and say so if none can be made.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    """
+    """Refuse a name that says a Word document is something else, and say so if none can be made."""
     if path.suffix.lower() != DOCUMENT:
         raise InputError(
             f"{name} {shortened(repr(str(path)))} does not end in {DOCUMENT}, and this report is a "
@@ -185,13 +179,7 @@ class _Written:
 
 
 def paper(environment: Mapping[str, str] | None = None) -> tuple[float, float]:
-    """Width and height of the paper that the user's country prints on, in inches.
-
-    Parameters
-    ----------
-    environment : mapping of str to str, optional
-        `LC_PAPER` and the like; by default what the process was started with.
-    """
+    """Width and height of the paper that the user's country prints on, in inches."""
     import os
 
     told = os.environ if environment is None else environment

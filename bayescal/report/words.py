@@ -19,25 +19,12 @@ APART = r"(?<![\w.=`/<&-])(?:{})(?![\w=`(/-]|\.\w)"
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a report; made by `bayescal.words`.
-
-    Attributes
-    ----------
-    by_standard : tuple of (str, str)
-        What stands in place of each word that reports have by default, longer ones first.
-    """
+    """The words of a report, for those that it has by default, longer ones first."""
 
     by_standard: tuple[tuple[str, str], ...] = ()
 
     def of(self, text: str, keep: Collection[str] = ()) -> str:
-        """A sentence in these words.
-
-        Parameters
-        ----------
-        text : str
-        keep : collection of str
-            Names from the data, which stay as they are.
-        """
+        """A sentence in these words; the names from the data in `keep` stay as they are."""
         if not self.by_standard:
             return text
         known = dict(self.by_standard)

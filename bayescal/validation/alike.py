@@ -25,16 +25,9 @@ def alike_cases(clusters: Clusters, fitted: Floats) -> AlikeCases:
     """The cases of clusters, and the correlation that their residuals show.
 
     Products of the residuals of two cases of one cluster, over squares of residuals, are as large
-    in simulated outcomes as they are in the data. Residuals are from the fitted curve, so that an
-    error of the model does not count as likeness; a cluster that bends the curve is corrected for
-    its share of the information.
-
-    Parameters
-    ----------
-    clusters : Clusters
-        Of whole cases.
-    fitted : ndarray of shape (rows,)
-        Probability of the event at each row of the table.
+    in simulated outcomes as in the data. Residuals are from the fitted curve, so that an error of
+    the model is no likeness; a cluster that bends the curve is corrected for its share of the
+    information.
     """
     by_row = np.argsort(clusters.row, kind="stable")
     cases = np.rint(clusters.trials[by_row]).astype(np.intp)

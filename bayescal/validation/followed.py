@@ -30,18 +30,7 @@ PARTS_OF_SCORES = 5
 
 
 class SimulatedTimes:
-    """Replicates of the follow-up of a problem's cases.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of times to an event, without sampling weights or clusters.
-
-    Attributes
-    ----------
-    observed : Followed
-        The cases as they were, by ascending score.
-    """
+    """Replicates of the follow-up of a problem's cases, without sampling weights or clusters."""
 
     def __init__(self, problem: Problem) -> None:
         self.observed = read_followed(problem.data)
@@ -65,10 +54,7 @@ class SimulatedTimes:
     def replicates(self, probability: Floats, rng: np.random.Generator) -> Iterator[Followed]:
         """Cases as they might have been seen.
 
-        Parameters
-        ----------
-        probability : ndarray of shape (replicates, n)
-            Of the event by the horizon, of each case.
+        Shapes: `probability` (replicates, n).
         """
         for g in probability:
             step, event, other = self._drawn(g, rng)
@@ -103,14 +89,8 @@ class SimulatedTimes:
 class _Times(NamedTuple):
     """When events of one kind come, of each case, given that they come.
 
-    Attributes
-    ----------
-    cuts : ndarray of shape (intervals + 1,)
-        As steps of the grid.
-    reached : ndarray of shape (n, intervals + 1)
-        Share of the events that have come by each cut.
-    before : ndarray of shape (n,)
-        The share that comes before the case is under observation.
+    `cuts` are steps of the grid, `reached` (n, intervals + 1) the share of the events that have
+    come by each, and `before` (n,) that which comes before the case is under observation.
     """
 
     cuts: NDArray[np.intp]
@@ -149,14 +129,9 @@ class _Times(NamedTuple):
 
 
 class _Leaving(NamedTuple):
-    """The probability to be still under observation, by part of the scores and step.
+    """The probability of not having left by each step, by Kaplan and Meier in parts of the scores.
 
-    Attributes
-    ----------
-    part : ndarray of int of shape (n,)
-        Of the scores, of each case.
-    staying : ndarray of shape (parts, steps + 1)
-        By Kaplan and Meier: of not having left by each step.
+    `part` (n,) is that of each case, and `staying` has shape (parts, steps + 1).
     """
 
     part: NDArray[np.intp]

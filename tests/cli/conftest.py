@@ -17,7 +17,6 @@ from bayescal.data.stored import fingerprint
 def endless_patience(monkeypatch) -> None:
     """A busy machine adds no lines to stderr: steps that take long say so in tests of their own."""
     monkeypatch.setattr("bayescal.cli.terminal.PATIENCE", 3600.0)
-    monkeypatch.setattr("bayescal.cli.terminal.SECONDS", 3600.0)
 
 
 @dataclass

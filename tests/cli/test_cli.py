@@ -374,11 +374,9 @@ NEEDED = {
     # what it needs beside pandas, which reads its file
     "cases.csv": set(),
     "cases.csv --site ward": set(),
-    "cases.csv --case .3": set(),
     "cases.csv --new cases.csv": set(),
     "cases.csv --html page.html": {"jinja2", "matplotlib", "xarray"},
     "compare cases.csv": set(),
-    "compare cases.csv --prob p --prob map": set(),
     "compare cases.csv --prob p --prob other": {"jinja2", "xarray"},  # draws of performance
     "recalibrate cases.csv": set(),
     "demo": set(),
@@ -388,7 +386,7 @@ NEEDED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("words", NEEDED)
 def test_a_command_imports_what_it_uses(tmp_path, patients, words) -> None:
-    frame = patients.drop(columns="id").assign(map=patients["p"] * 0.9, ward=np.arange(N) % 5)
+    frame = patients.drop(columns="id").assign(ward=np.arange(N) % 5)
     noise = np.random.default_rng(3).uniform(0.9, 1.1, N)
     frame.assign(other=patients["p"] * noise / 1.1).to_csv(tmp_path / "cases.csv", index=False)
     given, of_file = words.split(), words != "demo"

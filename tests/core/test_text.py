@@ -7,7 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.text import count, excludes, interval, only, plain, rounded, told_apart
+from bayescal.core.text import (
+    chance_of_better,
+    count,
+    decimals,
+    exact,
+    excludes,
+    in_natural_order,
+    interval,
+    only,
+    plain,
+    rounded,
+    signed,
+    told_apart,
+)
 from bayescal.posterior.functionals import FUNCTIONALS
 
 NAMES = st.lists(st.text("ab -1\n", max_size=30), min_size=1, max_size=8, unique=True)
@@ -72,3 +85,13 @@ def test_counts_have_thousands_apart_and_one_is_one() -> None:
     assert count(1.0, "event") == "1 event"
     assert only(1.0, "event") == "there is only 1 event"
     assert only(0, "event") == "there are only 0 events"
+
+
+def test_numbers_and_names_as_people_read_them() -> None:
+    assert [decimals(*ends) for ends in ((0.031, 0.052), (0.6, 1.4), (0.6, 2.4))] == [3, 2, 1]
+    assert (decimals(0.8, 0.997), decimals(0.8, 0.997, apart=1)) == (2, 3)
+    assert (exact(np.float64(1.5)), exact(np.nextafter(1, 2))) == ("1.5", "1.0000000000000002")
+    assert (signed(0.0021), signed(-0.0017, 2)) == ("+0.0021", "+0.00")
+    assert (chance_of_better(-0.1, 0.3, 0.8), chance_of_better(0, 0, 0)) == ("0.80", "the same")
+    assert in_natural_order(["site 10", "site 2", "a"]) == ["a", "site 2", "site 10"]
+    assert in_natural_order(["60-79", "<60"]) == ["<60", "60-79"]

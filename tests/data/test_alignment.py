@@ -189,8 +189,8 @@ def test_classes_of_an_array_of_xarray_go_by_name() -> None:
     )
     for function in (bc.scores.brier_score, bc.estimators.class_wise_ece):
         assert function([1, 1], matrix) == function([1, 1], matrix.to_numpy()[:, ::-1])
-    table = bc.CalibrationData.from_multiclass([1, 1], matrix)
-    assert table == bc.CalibrationData.from_multiclass([1, 1], matrix.to_numpy()[:, ::-1])
+    table = bc.CalibrationData([1, 1], matrix, mode="top-label")
+    assert table == bc.CalibrationData([1, 1], matrix.to_numpy()[:, ::-1], mode="top-label")
 
 
 # What was silently wrong

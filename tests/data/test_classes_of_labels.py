@@ -33,17 +33,17 @@ CHEAP = {"draws": 400, "random_state": 1}
     ],
 )
 def test_the_top_label_whatever_labels_are(labels, matrix) -> None:
-    assert bc.CalibrationData.from_multiclass(labels, matrix) == TOP
+    assert bc.CalibrationData(labels, matrix) == TOP
     assert bc.fit(labels, matrix, curve="intercept", **CHEAP).data == TOP
 
 
 def test_labels_that_are_columns_need_not_all_occur() -> None:
     some = INDEX < 2
     matrix = pd.DataFrame(PROBA[some], columns=NAMES)
-    known = bc.CalibrationData.from_multiclass(INDEX[some], PROBA[some])
-    assert bc.CalibrationData.from_multiclass(NAMES[INDEX[some]], matrix) == known
+    known = bc.CalibrationData(INDEX[some], PROBA[some])
+    assert bc.CalibrationData(NAMES[INDEX[some]], matrix) == known
     ordered = pd.Categorical(NAMES[INDEX[some]], categories=NAMES)
-    assert bc.CalibrationData.from_multiclass(ordered, PROBA[some]) == known
+    assert bc.CalibrationData(ordered, PROBA[some]) == known
     with pytest.raises(InputError, match=r"5 is not one of the 3 .*classes=\["):
         bc.fit(INDEX[some] + 5, PROBA[some])
 
@@ -61,12 +61,12 @@ def test_words_beside_a_plain_matrix_are_not_put_in_alphabetical_order(door, lab
 def test_words_beside_columns_with_other_names_are_refused() -> None:
     other = pd.DataFrame(PROBA, columns=["p_dog", "p_cat", "p_ant"])
     with pytest.raises(InputError, match=WAYS):
-        bc.CalibrationData.from_multiclass(NAMES[INDEX], other)
+        bc.CalibrationData(NAMES[INDEX], other)
 
 
 def test_classes_name_the_columns() -> None:
-    of_words = bc.CalibrationData.from_multiclass(NAMES[INDEX], PROBA, classes=NAMES)
-    assert of_words == bc.CalibrationData.from_multiclass(INDEX, PROBA)
+    of_words = bc.CalibrationData(NAMES[INDEX], PROBA, classes=NAMES)
+    assert of_words == bc.CalibrationData(INDEX, PROBA)
 
 
 def test_a_recalibrator_follows_the_same_rule() -> None:
@@ -137,7 +137,7 @@ def test_two_columns_are_not_taken_for_classes_unless_a_mode_says_so():
         with pytest.raises(InputError, match=r"the probability of the event alone, such as y_prob"):
             door(y, both)
     post = bc.fit(y, both, mode="top-label", curve="logistic", draws=200)
-    assert post.data == bc.CalibrationData.from_multiclass(y, both)
+    assert post.data == bc.CalibrationData(y, both, mode="top-label")
 
 
 def test_a_door_of_one_score_says_so():

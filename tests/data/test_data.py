@@ -139,10 +139,10 @@ def test_whole_numbers_that_can_be_either_are_named_with_both_readings():
     assert data.weight_type == "counts"
     proba = np.column_stack([1 - s, s])
     with pytest.warns(WeightWarning, match=readings):
-        bc.CalibrationData.from_multiclass(y, proba, sample_weight=weights)
+        bc.CalibrationData(y, proba, weights, mode="top-label")
     for reading in ("counts", "sampling"):
         bc.CalibrationData(y, s, weights, weight_type=reading)
-        bc.CalibrationData.from_multiclass(y, proba, sample_weight=weights, weight_type=reading)
+        bc.CalibrationData(y, proba, weights, mode="top-label", weight_type=reading)
 
 
 def test_every_entrance_warns_once_and_takes_the_type():
@@ -268,18 +268,16 @@ def test_from_counts_and_to_arrays_invert_each_other():
 
 def test_multiclass_reductions():
     proba = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
-    top = bc.CalibrationData.from_multiclass([0, 1, 1], proba)
+    top = bc.CalibrationData([0, 1, 1], proba)
     np.testing.assert_array_equal(top.score, [0.5, 0.6, 0.7])
     np.testing.assert_array_equal(top.hits, [1, 0, 1])
-    each = bc.CalibrationData.from_multiclass(
-        ["a", "b", "b"], proba, mode="class-wise", classes=["a", "b", "c"]
-    )
+    each = bc.CalibrationData(["a", "b", "b"], proba, mode="class-wise", classes=["a", "b", "c"])
     assert each.groups == ("a", "b", "c")
     assert each.select("b").events == 2
-    with pytest.raises(InputError, match=r"y_proba\[0\] sums to 1.4"):
-        bc.CalibrationData.from_multiclass([0], [[0.7, 0.7]])
+    with pytest.raises(InputError, match=r"y_prob\[0\] sums to 1.4"):
+        bc.CalibrationData([0], [[0.7, 0.7]], mode="top-label")
     with pytest.raises(InputError, match=r"y_true\[0\] = 7 is not one of the 2 classes"):
-        bc.CalibrationData.from_multiclass([7], [[0.3, 0.7]])
+        bc.CalibrationData([7], [[0.3, 0.7]], mode="top-label")
 
 
 REFUSED = [

@@ -165,8 +165,8 @@ def test_a_missing_score_is_named(series_of):
 @pytest.mark.parametrize("frame_of", [of_polars, of_arrow])
 def test_class_probabilities_of_a_frame(frame_of):
     proba = {"a": [0.75, 0.25], "b": [0.25, 0.75]}
-    expected = bc.CalibrationData.from_multiclass([0, 1], np.column_stack([*proba.values()]))
-    assert bc.CalibrationData.from_multiclass([0, 1], frame_of(proba)) == expected
+    expected = bc.CalibrationData([0, 1], np.column_stack([*proba.values()]), mode="top-label")
+    assert bc.CalibrationData([0, 1], frame_of(proba), mode="top-label") == expected
 
 
 @pytest.mark.parametrize("frame_of", [of_lazy_polars, of_duckdb])

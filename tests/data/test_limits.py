@@ -10,7 +10,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.data.roles import count_labels
-from bayescal.data.table import CrossedTable
+from bayescal.data.table import check_factors
 from bayescal.errors import InputError, SpellingWarning
 from bayescal.multilevel.known import check_few_labels
 
@@ -132,6 +132,6 @@ def test_labels_are_counted_by_their_texts():
 
 def test_as_many_as_the_limit_are_taken():
     factors = {"a": CODES[:400] % 100, "b": CODES[:400] // 100 % 2}
-    crossed = CrossedTable(bc.CalibrationData(OUTCOME[:400], SCORE[:400], subgroup=factors))
+    crossed = check_factors(bc.CalibrationData(OUTCOME[:400], SCORE[:400], subgroup=factors))
     assert len(crossed.cells) == 200
     check_few_labels(CODES[:2000])

@@ -237,7 +237,7 @@ def test_each_of_several_labels_can_be_the_event(event) -> None:
 LOGITS = RNG.normal(0, 4, (N, 3))
 
 
-@pytest.mark.parametrize("door", [bc.fit, bc.assess, bc.CalibrationData.from_multiclass])
+@pytest.mark.parametrize("door", [bc.fit, bc.assess, bc.CalibrationData])
 def test_a_matrix_of_logits_is_told_softmax_at_every_door(door) -> None:
     with pytest.raises(InputError, match="softmax") as refused:
         door(np.arange(N) % 3, LOGITS)

@@ -58,7 +58,7 @@ def test_more_than_rounding_is_refused(door: str, score: np.ndarray) -> None:
 @pytest.mark.parametrize(
     "door",
     [
-        lambda y, m: bc.CalibrationData.from_multiclass(y, m).score,
+        lambda y, m: bc.CalibrationData(y, m).score,
         bc.estimators.top_label_ece,
         bc.scores.brier_score,
         lambda y, m: bc.recalibrate.TemperatureRecalibrator().fit(m, y).transform(m.clip(0, 1)),

@@ -10,14 +10,13 @@ import pytest
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.gain import recommendation
-from bayescal.gain.updates.gains import gains_of, gains_on
-from bayescal.gain.updates.optimism import optimism_of
-from bayescal.gain.updates.recommendation import (
+from bayescal.gain.advice import (
     AT_LEAST,
     Recommendation,
     closed_test,
     simplest_that_keeps,
 )
+from bayescal.gain.updates import gains_of, gains_on, optimism_of
 from bayescal.model.curves import updates
 
 DRAWS = 100

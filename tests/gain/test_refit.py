@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.gain._refit import Refit
+from bayescal.data.doors import Given
+from bayescal.gain.alike import of_neighbours
+from bayescal.gain.by_pairs import Refit, _Side
+from bayescal.gain.paired import as_paired
 from bayescal.model.priors import as_prior
 
 
@@ -23,3 +26,16 @@ def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients, n) -
     for count, events, curve in zip(trials, hits, curves, strict=True):
         again = Refit(bc.CalibrationData.from_counts(table.score, count, events), prior)
         np.testing.assert_allclose(curve, again._probability(again.start[None])[0], atol=1e-6)
+
+
+def test_where_the_other_side_is_exact_rows_of_cases_expect_its_very_events(monkeypatch) -> None:
+    """Cases of a row have different predictions on the other side, and none stands for all."""
+    monkeypatch.setattr("bayescal.gain.alike.MOST_SINGLE", 100)
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
+    s = s.round(2).clip(0.01, 0.99)
+    other = np.clip(s + np.random.default_rng(0).uniform(-0.1, 0.1, s.size), 0.01, 0.99)
+    pairs = as_paired(Given(y, s), other)
+    alike = of_neighbours(pairs, ())
+    assert alike.trials.size < 1000
+    side = _Side(pairs, alike, s, pairs.table_before, as_prior("neutral"), (), other)
+    assert (side.by_other @ alike.trials).sum() == pytest.approx(other.sum(), rel=1e-12)

@@ -26,7 +26,8 @@ def terms_of(after, thresholds=()):
     after = np.array(after)
     group = np.unique(after, return_inverse=True)[1]
     logs = log_gains(before, after, np.zeros(4))
-    actual = curve_terms(curve, weight, before, after, group, logs, thresholds)
+    moved = {t: (after >= t).astype(float) - (before >= t) for t in thresholds}
+    actual = curve_terms(curve, weight, before, after, group, logs, moved)
     return curve[0], weight[0], before, after, {name: value[0] for name, value in actual.items()}
 
 

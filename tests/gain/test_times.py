@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.gain.updates.optimism import optimism_of
+from bayescal.gain.updates import optimism_of
 from bayescal.inference.loo import risks_left_out
 from bayescal.model.likelihood.times.told import expected_outcomes, told_by_cases
 from bayescal.model.problem import prepare

@@ -337,6 +337,6 @@ NUMBERS: Numbers = {
     "data/sum": lambda: table_numbers(both_samples()),
     "data/large": lambda: table_numbers(large()),
     "data/from_multiclass/class_wise": lambda: table_numbers(
-        bc.CalibrationData.from_multiclass(*many_classes(), "class-wise").pooled()
+        bc.CalibrationData(*many_classes(), mode="class-wise").pooled()
     ),
 }

@@ -282,9 +282,7 @@ DATA: Numbers = {
     ),
     "data/sum/fit": lambda: logistic(both_samples()),
     "data/large/fit": lambda: logistic(large()),
-    "data/from_multiclass/top_label": lambda: logistic(
-        bc.CalibrationData.from_multiclass(*many_classes())
-    ),
+    "data/from_multiclass/top_label": lambda: logistic(bc.CalibrationData(*many_classes())),
     "data/model_log_density": model_log_density,
     "data/saved_and_loaded": saved_and_loaded,
     "simulation/check_consistency": consistency,

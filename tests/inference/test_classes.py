@@ -13,7 +13,7 @@ def test_a_class_wise_table_has_a_curve_for_each_class():
     rng = np.random.default_rng(1)
     proba = rng.dirichlet([2, 1, 1], 300)
     label = np.array([rng.choice(3, p=row) for row in proba])
-    data = bc.CalibrationData.from_multiclass(label, proba, mode="class-wise")
+    data = bc.CalibrationData(label, proba, mode="class-wise")
     post = bc.fit(data, curve="logistic", draws=1000, random_state=1)
     assert post.labels == ("0", "1", "2")
     assert (post.table()["cases"] == 300).all()

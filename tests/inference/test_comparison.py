@@ -159,19 +159,6 @@ def test_stacking_weights_maximise_the_mixture():
         assert score(other) <= score(best) + 1e-6
 
 
-def test_the_average_mixes_families_in_proportion(overconfident):
-    post = overconfident.posterior
-    family = post.tree["posterior"]["family"].to_numpy()
-    names = json.loads(post.tree.attrs["families"])
-    for index, name in enumerate(names):
-        share = np.mean(family == index)
-        curved = 1 - overconfident.prob_calibrated
-        assert share == pytest.approx(overconfident.posterior_prob[name] / curved, abs=5e-4)
-    of_beta = family == list(names).index("beta")
-    assert not post.tree["posterior"]["deviation"].to_numpy()[of_beta].any()
-    assert post.tree["posterior"]["asymmetry"].to_numpy()[of_beta].all()
-
-
 def test_each_family_keeps_its_curve_in_the_average():
     """Also `near`, whose centre may be another."""
     y, s = bc.simulate.sample("clinical-low-overconfident", 300, random_state=2)
@@ -192,15 +179,6 @@ def test_each_family_keeps_its_curve_in_the_average():
         alone = own.curves_at(score).probability(u)
         spread = 5 * mine.std(axis=0) / np.sqrt(len(mine))
         assert (np.abs(mine.mean(axis=0) - alone.mean(axis=0)) < 1.5 * spread).all(), name
-
-
-def test_exact_calibration_has_a_probability_and_no_draws(calibrated):
-    post = calibrated.posterior
-    assert post.prob_calibrated == pytest.approx(calibrated.prob_calibrated, rel=1e-12)
-    assert post.prob_calibrated > 0.05
-    assert (post.curve().to_numpy() != post.data.score).any(axis=-1).all()
-    assert "identity" not in json.loads(post.tree.attrs["families"])
-    assert calibrated.posterior.prob_below(1.0) == 1
 
 
 @pytest.mark.slow
@@ -267,15 +245,6 @@ def test_separated_and_one_class_outcomes_have_finite_answers(outcome):
 def test_bad_requests_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         bc.compare([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.3], **options)
-
-
-def test_default_weights_leave_the_reading_families_out():
-    cmp = bc.compare([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.3], prior_calibrated=0.4, random_state=0)
-    prior = cmp.table["prior"]
-    assert prior[["intercept", "temperature", "logistic"]].tolist() == [0, 0, 0]
-    assert prior[["identity", "near", "beta", "pieces"]].tolist() == pytest.approx(
-        [0.4, 0.6 * 2 / 19, 0.6 * 3 / 19, 0.6 * 7 / 19]
-    )
 
 
 def test_expit_is_scipy_s():

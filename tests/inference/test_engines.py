@@ -11,7 +11,7 @@ import pytest
 import bayescal as bc
 from bayescal.posterior.stored import coordinates_of
 
-DRAWS = 6000
+DRAWS = 3000
 SCORES = np.linspace(0.1, 0.9, 9)
 
 

@@ -9,9 +9,10 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.inference.loo import leave_one_out, parts_under
+from bayescal.inference import loo
+from bayescal.inference.loo import CasesOfClusters, LikelihoodParts, leave_one_out
 from bayescal.model.likelihood.rows import every_row
-from bayescal.multilevel import left_out as module
+from bayescal.multilevel.compared import left_out
 from free import given_free
 
 RNG = np.random.default_rng(5)
@@ -96,10 +97,8 @@ def test_parts_of_clusters_sum_to_the_likelihood_of_a_site(clustered: Any) -> No
     u = RNG.normal(0, 0.3, (20, 2))
     coefficients, rows = problem.pooled.curve.with_offset(u), every_row(table)
     clusters = problem.data.select("A").clusters
-    counted = [
-        clusters.matrix(each, clusters.row, rows.size) for each in (clusters.trials, clusters.hits)
-    ]
-    total = parts_under(change, rows, coefficients, *counted).sum(axis=0)
+    parts = LikelihoodParts.flattened(CasesOfClusters(clusters), rows, coefficients, change)
+    total = parts.of(slice(None)).sum(axis=0)
     read = coefficients.copy()
     read[:, 1:] = change.read_at(coefficients[:, 1:])
     fitted_to = rows.log_likelihood(read) + change.beside(coefficients[:, 1:])
@@ -109,8 +108,8 @@ def test_parts_of_clusters_sum_to_the_likelihood_of_a_site(clustered: Any) -> No
 def test_many_clusters_are_left_out_in_blocks(
     clustered: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "COLUMNS_AT_ONCE", 3)
-    again = module.left_out(clustered._free)
+    monkeypatch.setattr(loo, "COLUMNS_AT_ONCE", 3)
+    again = left_out(clustered._free)
     assert again.pointwise == pytest.approx(clustered.loo.pointwise, rel=1e-9)
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.errors import InputError
 from bayescal.report.record import schema
 
 N = 300
@@ -35,8 +34,6 @@ def test_all_cases_are_assessed_and_subgroups_beside_them(a):
     assert a.facts.several.problem.kind == "subgroups"
     pd.testing.assert_frame_equal(a.facts.by_subgroup, a.facts.several.table())
     assert not alone.facts.subgroups
-    with pytest.raises(InputError, match="there are no subgroups"):
-        _ = alone.facts.by_subgroup
 
 
 def test_the_terminal_has_every_level_and_the_sentences(a):

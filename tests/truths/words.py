@@ -18,8 +18,8 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal.core.text import excludes
-from bayescal.gain.updates.gains import gains_of
-from bayescal.gain.updates.recommendation import simplest_that_keeps
+from bayescal.gain.advice import simplest_that_keeps
+from bayescal.gain.updates import gains_of
 from bayescal.report import assess
 from bayescal.report.verdict import level_of, seen, spread_of
 

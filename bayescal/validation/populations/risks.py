@@ -123,13 +123,7 @@ def scores(*, prevalence: Any, c_statistic: Any) -> ScoresOfSetting:
 def moments_of(prevalence: Floats, c_statistic: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the log-odds of calibrated scores, by Newton steps.
 
-    Parameters
-    ----------
-    prevalence, c_statistic : ndarray of shape (n,)
-
-    Returns
-    -------
-    mean, sd : ndarray of shape (n,)
+    Shapes: `prevalence`, `c_statistic`, `mean`, `sd` (n,).
     """
     apart = 2 * ndtri(c_statistic) ** 2  # of normal log-odds of events and of non-events
     spread = np.sqrt(apart + prevalence * (1 - prevalence) * apart**2)

@@ -14,7 +14,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 from scipy.stats import chi2, kstest, norm
 
-from bayescal import CalibrationData, estimators, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
     cox_test,
@@ -24,7 +23,7 @@ from bayescal.estimators import (
     spiegelhalter_test,
     unreliability,
 )
-from bayescal.estimators.calibration_tests import _Law, recalibrated
+from bayescal.estimators.calibration_tests import _Law
 from clinical_sets import CLINICAL, Clinical, read
 
 KINDS = ["joint", "intercept", "slope"]
@@ -324,34 +323,3 @@ def test_one_score_has_no_slope_to_test() -> None:
 def test_spiegelhalter_needs_a_brier_score_left_to_chance(scores: list[float]) -> None:
     with pytest.raises(InputError, match=r"0, 0\.5 or 1 for every case"):
         spiegelhalter_test([0, 1, 1], scores)
-
-
-@pytest.mark.parametrize("case", ["plain", "weighted", "table", "separated", "one score"])
-def test_one_fit_gives_what_each_function_gives(case) -> None:
-    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    options: dict[str, Any] = {}
-    if case == "weighted":
-        options = {"sample_weight": np.arange(300) % 3 + 1.0}
-    elif case == "separated":
-        y_true = y_prob > 0.3
-    elif case == "one score":
-        y_prob = np.full(300, 0.3)
-    arrays = (CalibrationData(y_true, y_prob),) if case == "table" else (y_true, y_prob)
-    told = recalibrated(*arrays, **options)
-
-    def alone(measure: Any) -> Any:
-        try:
-            return measure(*arrays, **options)
-        except InputError:
-            return math.nan
-
-    cox = alone(estimators.cox_test)
-    expected = (
-        alone(estimators.calibration_intercept),
-        alone(estimators.calibration_slope),
-        *((math.nan, math.nan) if isinstance(cox, float) else cox[:2]),
-        alone(estimators.unreliability),
-        alone(estimators.discrimination_index),
-    )
-    got = (told.intercept, told.slope, *told.cox[:2], told.unreliability, told.discrimination)
-    np.testing.assert_array_equal(got, expected)

@@ -84,7 +84,7 @@ def test_parts_sum_to_the_likelihood(cases: tuple[Any, ...]) -> None:
     y, s, cluster = cases
     problem = prepare(y, s, cluster=cluster, curve="logistic", random_state=1)
     u = np.random.default_rng(1).normal([-0.1, -0.1], [0.3, 0.2], (20, 2))
-    part = LikelihoodParts(problem, u).of(slice(None))
+    part = LikelihoodParts.of_curve(problem, u).of(slice(None))
     apart = part.sum(axis=0) - CurveDensity(problem).log_likelihood(u)
     assert np.ptp(apart) < 0.01
 
@@ -108,7 +108,7 @@ def test_separated_outcomes_count_each_cluster_as_one_case() -> None:
     draws = np.random.default_rng(1).normal(0, 0.3, (400, 2))
     g = problem.probability(draws, s)
     first = np.log(np.where(y > 0, g, 1 - g))[:, :4].sum(axis=1)
-    parts = LikelihoodParts(problem, draws).of(slice(None))
+    parts = LikelihoodParts.of_curve(problem, draws).of(slice(None))
     assert np.abs(parts - first / 4).max(axis=1).min() < 1e-9
     assert np.isfinite(leave_cluster_out(problem, draws).elpd)
 

@@ -1,21 +1,113 @@
-"""cross_fit(): predictions for every patient from a map that was fitted to other patients."""
+"""Predictions for every case from a model that was fitted to other cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import InputError, as_count, check_callable
 from bayescal.core.text import shortened
 from bayescal.data.read import read_cases
 from bayescal.data.table import CalibrationData
-from bayescal.gain.development.folds import check_folds, out_of_fold
 from bayescal.gain.paired import cases_of
 
-__all__ = ["cross_fit"]
+__all__ = [
+    "by_left_out",
+    "check_folds",
+    "cross_fit",
+    "fitted_to",
+    "in_folds",
+    "out_of_sample",
+    "seeded",
+]
+
+
+def check_folds(outcome: Floats, n_folds: int, name: str) -> None:
+    """Refuse more folds than the rarer outcome has cases."""
+    rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
+    if rarest < n_folds:
+        raise InputError(
+            f"n_folds is {n_folds}, but the rarer outcome of {name} has {rarest} cases: each fold "
+            "needs one. Use fewer folds."
+        )
+
+
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+def in_folds(
+    outcome: Floats, n_folds: int, n_repeats: int, rng: np.random.Generator
+) -> Iterator[Iterable[Split]]:
+    """For each repeat the cases to fit and the others, in folds with equal shares of events."""
+    from sklearn.model_selection import StratifiedKFold
+
+    for _ in range(n_repeats):
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        yield folds.split(outcome, outcome)
+
+
+def by_left_out(group: NDArray[np.intp]) -> Iterator[Iterable[Split]]:
+    """The cases to fit and the others, where each group is left out in turn."""
+    numbers = range(int(group.max()) + 1)
+    yield ((np.flatnonzero(group != k), np.flatnonzero(group == k)) for k in numbers)
+
+
+def out_of_sample(
+    model: Any,
+    X: Any,
+    outcome: Floats,
+    repeats: Iterable[Iterable[Split]],
+    rng: np.random.Generator,
+    progress: Callable[[int], object],
+    weight: Floats | None = None,
+) -> Floats:
+    """Probabilities of the event for cases that were not fitted, of shape (repeats, n).
+
+    The model is cloned for each split; `progress` is told how many fits are done.
+    """
+    from sklearn.utils import _safe_indexing
+
+    predicted, done = [], 0
+    for splits in repeats:
+        row = np.empty(outcome.size)
+        for seen, unseen in splits:
+            fitted = fitted_to(model, X, outcome, seen, rng, weight)
+            row[unseen] = fitted.predict_proba(_safe_indexing(X, unseen))[:, 1]
+            done += 1
+            progress(done)
+        predicted.append(row)
+    return np.stack(predicted)
+
+
+def fitted_to(
+    model: Any,
+    X: Any,
+    outcome: Floats,
+    seen: NDArray[np.intp],
+    rng: np.random.Generator,
+    weight: Floats | None = None,
+) -> Any:
+    """A copy of the model that is fitted to some cases."""
+    from sklearn.base import clone
+    from sklearn.utils import _safe_indexing
+
+    cases = {} if weight is None else {"sample_weight": weight[seen]}
+    return seeded(clone(model), rng).fit(_safe_indexing(X, seen), outcome[seen], **cases)
+
+
+def seeded(model: Any, rng: np.random.Generator) -> Any:
+    """The same, with a seed of its own wherever it, or a part of it, has none."""
+    options: dict[str, Any] = getattr(model, "get_params", dict)()
+    unset = [name for name, value in options.items() if value is None]
+    seeds = [name for name in unset if name.split("__")[-1] == "random_state"]
+    if seeds:
+        model.set_params(**{name: int(rng.integers(2**31)) for name in seeds})
+    return model
+
 
 MOST_REPEATS = 1000
 
@@ -90,20 +182,14 @@ def cross_fit(
     n_repeats = as_count(n_repeats, "n_repeats", 1, MOST_REPEATS)
     check_folds(outcome, n_folds, "y_true")
 
+    rng = random_generator(random_state)
+
     def report(done: int) -> None:
         if progress is not None:
             progress(done, n_repeats * n_folds)
 
-    return out_of_fold(
-        recalibrator,
-        score[:, None],
-        outcome,
-        n_folds,
-        n_repeats,
-        random_generator(random_state),
-        weight=weight,
-        progress=report,
-    )
+    splits = in_folds(outcome, n_folds, n_repeats, rng)
+    return out_of_sample(recalibrator, score[:, None], outcome, splits, rng, report, weight)
 
 
 def _check_recalibrator(recalibrator: Any) -> None:

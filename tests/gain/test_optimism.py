@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bayescal as bc
-from bayescal.gain.development.folds import out_of_fold
-from bayescal.gain.development.resampled import MEASURES_RESAMPLED, line_measures, resample_model
+from bayescal.gain.cross import in_folds, out_of_sample
+from bayescal.gain.development import MEASURES_RESAMPLED, line_measures, resample_model
 
 PLAIN = LogisticRegression(C=np.inf, max_iter=1000)
 CALM = {"n_repeats": 1, "n_resamples": 0, "draws": 400, "random_state": 3}
@@ -29,7 +29,8 @@ def patients(n: int = 150, features: int = 12, seed: int = 0) -> tuple[np.ndarra
 
 def test_out_of_fold_is_what_scikit_learn_gives_for_the_same_splits():
     X, y = patients()
-    ours = out_of_fold(PLAIN, X, y.astype(float), 5, 1, np.random.default_rng(4))
+    rng, outcome = np.random.default_rng(4), y.astype(float)
+    ours = out_of_sample(PLAIN, X, outcome, in_folds(outcome, 5, 1, rng), rng, lambda done: None)
     seed = int(np.random.default_rng(4).integers(2**31))
     splits = StratifiedKFold(5, shuffle=True, random_state=seed)
     theirs = cross_val_predict(PLAIN, X, y, cv=splits, method="predict_proba")[:, 1]

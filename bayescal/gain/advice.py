@@ -1,4 +1,4 @@
-"""The simplest update that is clearly better, and the sentence that says so."""
+"""Whether to update a model, and how: the simplest update that is clearly better."""
 
 from __future__ import annotations
 
@@ -6,29 +6,44 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from scipy.special import chdtrc
 
-from bayescal.core.arrays import Floats
+from bayescal.core.arrays import Floats, as_seed
+from bayescal.core.errors import InputError, as_level, as_levels
 from bayescal.core.optimise import fit_logistic, log_likelihood, log_odds_of
 from bayescal.core.page import Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, chance, count, per_thousand, percent
+from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CalibrationData
+from bayescal.fitting import compare, fit
 from bayescal.gain._terms import net_benefit_name
-from bayescal.gain.updates.gains import gains_of
+from bayescal.gain.updates import gains_of
 from bayescal.inference import CurveComparison
-from bayescal.model.curves import CURVES
+from bayescal.model.curves import CURVES, updates
+from bayescal.model.priors import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
+from bayescal.multilevel.term import VaryBy
+from bayescal.multilevel.words import views_of
 from bayescal.posterior.intervals import equal_tailed
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["AT_LEAST", "FEWEST", "Recommendation", "recommendation"]
+__all__ = [
+    "AT_LEAST",
+    "FEWEST",
+    "Recommendation",
+    "SeveralRecommendations",
+    "recommend",
+    "recommendation",
+    "recommendations",
+]
 
 # Events, and non-events, below which nothing is recommended.
 FEWEST = 20
@@ -234,19 +249,7 @@ def recommendation(
     of: CalibrationPosterior | None = None,
     up_to: str | None = None,
 ) -> Recommendation:
-    """Recommend an update of the model, or none, from families that were compared already.
-
-    Parameters
-    ----------
-    thresholds : sequence of float in (0, 1)
-        Risks from which a patient is treated. If there are any, the mean net benefit decides.
-    ci_prob : float in (0, 1)
-        Probability of the intervals.
-    of : CalibrationPosterior, optional
-        Whose patients gain, as `gains_of` takes it.
-    up_to : str, optional
-        The last of the updates that are tried, as `gains_of` takes it.
-    """
+    """Recommend an update of the model, or none, from families that were compared already."""
     import pandas as pd
 
     gains = dict(gains_of(comparison, thresholds, of, up_to))
@@ -286,14 +289,7 @@ def recommendation(
 def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float, level: float = AT_LEAST) -> str:
     """The simplest update that keeps most of the gain of the best, if that surely gains.
 
-    Parameters
-    ----------
-    gains : mapping of str to ndarray of shape (draws,)
-        Of every update, the simplest first, which is none.
-    fewer : float
-        Number of events, or of non-events if these are fewer.
-    level : float
-        Least probability that the best gains.
+    Shapes: `gains` (draws,).
     """
     none, *others = gains
     allowed = [
@@ -371,3 +367,274 @@ def _fewer(data: CalibrationData) -> tuple[float, str]:
     counts = {"event": data.events, "non-event": data.n - data.events - left}
     rarer = min(counts, key=lambda what: counts[what])
     return counts[rarer] * data.weight_scale, rarer
+
+
+@dataclass(frozen=True, repr=False)
+class SeveralRecommendations(Recommendation):
+    """Which update to make where curves differ between sites, periods or factors.
+
+    Made by `bayescal.recommend` of cases in groups. It is the recommendation for all cases
+    together. Updates are fitted to all cases, one for all groups. One fit of all groups says what
+    each update gains in a group, in the average group and in one that has not been seen.
+
+    Attributes
+    ----------
+    comparison : CurveComparison
+        Of all cases as one table, whose families are the updates.
+    post : MultilevelPosterior
+        The curves of the groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
+    >>> advice = bc.recommend(
+    ...     y_true, y_prob, site=np.repeat(["A", "B", "C"], 200), random_state=1
+    ... )
+    >>> list(advice.by_curve().index)
+    ['All cases', 'The average of 3 sites', 'A', 'B', 'C']
+    """
+
+    comparison: CurveComparison | None = None
+    post: MultilevelPosterior | None = None
+
+    def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> Recommendation:
+        """The recommendation for cases with some levels, of updates fitted to all cases.
+
+        Parameters
+        ----------
+        levels : mapping of str to str, optional
+            As `MultilevelPosterior.at` takes them.
+        **by_name
+            The same, as `site="A"`.
+
+        Returns
+        -------
+        Recommendation
+
+        Raises
+        ------
+        InputError
+            If there is no such level.
+        """
+        return self._of(self._several.at(levels, **by_name))
+
+    def average(self) -> Recommendation:
+        """The recommendation for the average site.
+
+        Returns
+        -------
+        Recommendation
+        """
+        return self._of(self._several.average())
+
+    def new(self, by: str | None = None) -> Recommendation:
+        """The recommendation for a level that has not been seen: the next site or period.
+
+        Parameters
+        ----------
+        by : str, optional
+            What the level is of, as `MultilevelPosterior.new` takes it.
+
+        Returns
+        -------
+        Recommendation
+
+        Raises
+        ------
+        InputError
+            If there is no such axis.
+        """
+        return self._of(self._several.new(by))
+
+    def by_curve(self) -> pd.DataFrame:
+        """What is recommended for all cases, for the average, for the next, and for each level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: all cases, the average, and of five sites or more the next; then the levels.
+            Columns: `choice`, the update recommended there; and for the update that is recommended
+            for all cases the `gain` there per patient, by the measure that decides, its `lower` and
+            `upper` end, and `prob_better`, the probability that it is better than no update there.
+            Of no update these are of the one that is most probably better in all cases.
+        """
+        import pandas as pd
+
+        name, rows = self.asked, []
+        views = [*views_of(self._several).values(), *self._levels]
+        for view in views:
+            advice = self._of(view)
+            row = advice.table.loc[name]
+            numbers = {end: row[f"{self.measure}_{end}"] for end in ("gain", "lower", "upper")}
+            rows.append({"choice": advice.choice, **numbers, "prob_better": row["prob_better"]})
+        table = pd.DataFrame(rows, pd.Index([view._title for view in views], name="curve"))
+        table.attrs["update"] = name
+        return table
+
+    @property
+    def asked(self) -> str:
+        """The update that `by_curve` is about: the one recommended, or the most promising."""
+        if self.choice not in (None, "identity"):
+            return self.choice
+        others = self.table.drop(index="identity")
+        return str(others["prob_better"].idxmax())
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """As of any recommendation, and how probably it helps for others than these patients."""
+        if self.choice in (None, "identity"):
+            return super().answer
+        _, *others = views_of(self._several).items()
+        told = " and ".join(
+            f"{chance(float(self._of(view).table['prob_better'][self.choice]))} in "
+            f"{_named(name, view)}"
+            for name, view in others
+        )
+        return *super().answer, f"To {CURVES[self.choice].update} helps with probability {told}."
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.choice!r}: {self})"
+
+    @property
+    def _several(self) -> MultilevelPosterior:
+        assert self.post is not None  # given by `recommendations`
+        return self.post
+
+    @property
+    def _levels(self) -> list[CalibrationPosterior]:
+        return [self._several.at(part.levels) for part in self._several.parts()]
+
+    def _of(self, view: CalibrationPosterior) -> Recommendation:
+        assert self.comparison is not None  # given by `recommendations`
+        return recommendation(self.comparison, self.thresholds, self.ci_prob, of=view)
+
+
+def _named(name: str, view: CalibrationPosterior) -> str:
+    """What a population is called in a sentence."""
+    title = view._title if name == "now" else view._title[0].lower() + view._title[1:]
+    return title
+
+
+def recommendations(
+    comparison: CurveComparison,
+    post: MultilevelPosterior,
+    thresholds: tuple[float, ...],
+    ci_prob: float,
+) -> SeveralRecommendations:
+    """Recommend an update for all cases, which can be asked for each curve."""
+    here = recommendation(comparison, thresholds, ci_prob, of=post.at())
+    return SeveralRecommendations(**vars(here), comparison=comparison, post=post)
+
+
+@door
+def recommend(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    thresholds: Any = (),
+    ci_prob: float = 0.95,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    draws: int = 4000,
+    random_state: int | np.random.Generator | None = None,
+    vary: VaryBy | None = None,
+    of: CalibrationPosterior | None = None,
+    **roles: Unpack[CaseRoles],
+) -> Recommendation:
+    """Recommend an update of the model, or none, by what it probably gains.
+
+    Each family's Bayesian recalibration is fitted to all the patients, as it would be used. What it
+    gains on new patients follows from the calibration curve: the fall of the expected Brier score
+    is computed in every draw of the averaged posterior, exact calibration among them. If the update
+    that gains most is better than no update with probability 0.7 or more, the simplest is
+    recommended that keeps 80 % of its expected gain; one of more than two parameters needs 200
+    events and 200 non-events. With fewer than 20 of either nothing is recommended, and none where
+    the scores run the wrong way.
+
+    Parameters
+    ----------
+    %(cases)s
+    thresholds : sequence of float
+        Risks from which a patient is treated, in (0, 1). If there are any, the net benefit decides
+        in place of the Brier score: its mean over the thresholds.
+    ci_prob : float in (0, 1)
+        Probability of the intervals.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    draws : int
+    random_state : int or numpy.random.Generator, optional
+    vary : str, Vary or sequence of them, optional
+        What curves vary by, as in `bayescal.fit`; by default what the cases say.
+    of : CalibrationPosterior, optional
+        Whose draws say what updates gain, such as that of `bayescal.from_pymc`, beside its
+        cases, `of.data`; by default the average over families.
+
+    Returns
+    -------
+    Recommendation
+        Of sites, periods or subgroups a SeveralRecommendations.
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, or a threshold is not
+        inside (0, 1).
+
+    Notes
+    -----
+    The update is one for all sites, periods or subgroups. What it gains in each of them, in the
+    average one and in one that has not been seen follows from curves of all, which are fitted
+    together; updates are those up to the family of these curves. Of times to an event, updates and
+    their gains are of the risk by the horizon, and a case that left before is no non-event.
+
+    Let g be a draw of the curve, w its draw of the population of scores s, and T an update. The
+    gain is E_w[(g - s)^2 - (g - T)^2]. In the draws that are exactly calibrated g is s. Curves
+    and update follow the same outcomes, so that few patients make the gain too
+    large. In one draw of four it is therefore lowered by the update's optimism: the gain that the
+    outcomes show, less the same by leave-one-out (of clusters, times the design effect). For the
+    optimism, the outcome of a case that left before the horizon is the probability of its event,
+    given that it had none until then.
+
+    `closed_test` is what the closed testing procedure of Vergouwe et al. chooses of the same
+    patients among no update, a new intercept, and intercept and slope.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC, Statistics and Computing 27. Vergouwe et al. (2017), A closed testing
+    procedure to select an appropriate method for updating prediction models, Statistics in Medicine
+    36, for the updates tried. Vickers & Elkin (2006), Decision curve analysis, Medical Decision
+    Making 26.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> advice = bc.recommend(
+    ...     *bc.simulate.sample("clinical-middle-calibrated", 300, random_state=1), random_state=1
+    ... )
+    >>> advice.choice
+    'identity'
+    """
+    risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
+    level = as_level(ci_prob)
+    seed = as_seed(random_state)
+    data = table_of(y_true, y_prob, roles, times=True, classes=True)
+    fixed: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": seed}
+    if of is not None:
+        check_outcomes(as_posterior(of, "of"), "a recommendation")
+        if of.data != data:
+            raise InputError("of is a posterior of other cases. Pass its own, of.data.")
+        return recommendation(compare(data, **fixed), risks, level, of)
+    names = [name for name in data.levels if name != "imputation"]
+    if not names:
+        if vary is not None:
+            raise InputError(
+                "vary was given without sites. Say with site= which site each case is from, or "
+                "pass a table that has sites, periods or subgroups."
+            )
+        return recommendation(compare(data, **fixed), risks, level)
+    of_groups: dict[str, Any] = {**fixed, "vary": vary}
+    post = as_multilevel(fit(data, **of_groups))
+    curves = tuple(updates(up_to=post.problem.pooled.curve.name))
+    comparison = compare(data.without(names), curves=curves, **fixed)
+    return recommendations(comparison, post, risks, level)

@@ -1,8 +1,8 @@
-"""When `after` is a map of `before`: one set of draws of the curve gives every term."""
+"""When `after` is a map of `before`: draws of the curve E[y | before] give every term."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +20,10 @@ from bayescal.gain._terms import (
     curve_terms,
     infinite_log_gain,
     log_gains,
+    treated,
     with_infinite_log_gain,
 )
-from bayescal.gain.alike import of_equal_cells
+from bayescal.gain.alike import Alike, of_equal_cells
 from bayescal.gain.paired import PairedPredictions
 from bayescal.inference.averaging import FamilySamples, Mixture, in_order, prior_probabilities
 from bayescal.model.curves import average_of
@@ -30,25 +31,30 @@ from bayescal.model.draws import WEIGHTS
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
+from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["Posterior", "by_curve", "calibration_mixture", "joined", "quantiles"]
+__all__ = [
+    "Posterior",
+    "Views",
+    "by_curve",
+    "by_view",
+    "calibration_mixture",
+    "in_shares",
+    "joined",
+    "quantiles",
+]
 
 EVIDENCE_DRAWS = 1000
+
+# One curve of the predictions before, and of those after.
+Views = tuple[CalibrationPosterior, CalibrationPosterior]
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """Draws of the gains.
+    """Draws of the gains, each of shape (draws,); and the mixtures fitted before and after, if any.
 
-    Attributes
-    ----------
-    draws : dict of ndarray of shape (draws,)
-    before : Mixture or None
-        Fitted to the predictions before, where it was.
-    after : tuple of Mixture
-        Fitted to those after, where they were.
-    exact : ndarray of shape (draws,), optional
-        Which side is exactly calibrated: 0 neither, 1 before, 2 after.
+    `exact` says which side is exactly calibrated in each draw: 0 neither, 1 before, 2 after.
     """
 
     draws: Terms
@@ -76,18 +82,10 @@ class Posterior:
 def by_curve(
     pairs: PairedPredictions, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
 ) -> Posterior:
-    """Posterior of the gains from one set of draws of the curve E[y | before].
+    """Posterior of the gains, where the curve is near the predictions before or near those after.
 
-    The curve is near the predictions before, or near those after: the hypotheses of the averaged
-    fit of either have half of the prior probability. They explain the same outcomes, so that
-    evidence weighs them against each other. In the draws that are exactly calibrated the curve is
-    the score before, or the score after.
-
-    Parameters
-    ----------
-    pairs : PairedPredictions
-        `after` must be a map of `before`. Clusters are weighed by the fit of the curve, and as a
-        whole in the population.
+    The hypotheses of the averaged fit of either side have half of the prior probability. They
+    explain the same outcomes, so that evidence weighs them against each other.
     """
     sides = [
         calibration_mixture(table, prior, seed, draws)
@@ -95,44 +93,70 @@ def by_curve(
     ]
     problem, updated = (side.problem for side in sides)
     alike = of_equal_cells(pairs, problem, updated, thresholds)
-    before, after = alike.means(pairs.before), alike.means(pairs.after[0])
-    group, outcome = levels_of(after).row, pairs.outcome
-
-    def happened() -> Floats:
-        return as_happened(outcome, pairs.before, pairs.after[0], alike.means)
-
-    logs = log_gains(before, after, happened)
-    curves, exact = _draws_of_both(sides, (before, after), draws)
-    gains = []
-    for part, population in draw_population(
-        *("bootstrap", before, alike.trials, draws, problem.rng("population")),
+    scores = alike.means(pairs.before), alike.means(pairs.after[0])
+    curves, exact = _draws_of_both(sides, scores, draws)
+    populations = draw_population(
+        *("bootstrap", scores[0], alike.trials, draws, problem.rng("population")),
         bootstrap=alike.of_clusters(pairs.clusters),
-    ):
-        drawn, weight = curves(part), population.weight
-        gains.append(curve_terms(drawn, weight, before, after, group, logs, thresholds))
-    infinite = infinite_log_gain(outcome, pairs.before, pairs.after)
-    terms = with_infinite_log_gain(joined(gains), infinite)
-    return Posterior(terms, sides[0], (sides[1],), exact)
+    )
+    drawn = ((curves(part), population.weight) for part, population in populations)
+    return Posterior(_gains(pairs, alike, thresholds, drawn), sides[0], (sides[1],), exact)
+
+
+@one_blas_thread
+def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float]) -> Posterior:
+    """Posterior of the gains for one curve of several, of cases with all of its scores.
+
+    In as many draws as the predictions after are exactly calibrated the curve is the map.
+    """
+    (curves,) = views[0].tables
+    alike = Alike.of(curves.problem.rows_of(pairs.before), pairs.weight, curves.problem.score.size)
+    after = alike.means(pairs.after[0])
+    exact = [~view.tables[0].u.any(axis=1) for view in views]
+    is_map = np.asarray(exact[1] & ~exact[0])
+    drawn = (
+        (np.where(is_map[part, None], after, each.curve), each.population.weight)
+        for part, each in curves.draws("bootstrap")
+    )
+    return Posterior(_gains(pairs, alike, thresholds, drawn))
+
+
+def _gains(
+    pairs: PairedPredictions,
+    alike: Alike,
+    thresholds: Sequence[float],
+    drawn: Iterable[tuple[Floats, Floats]],
+) -> Terms:
+    """The gains under blocks of curves and of populations, both of shape (draws, rows)."""
+    first, second = pairs.before, pairs.after[0]
+    before, after = alike.means(first), alike.means(second)
+    group = levels_of(after).row
+    logs = log_gains(before, after, lambda: as_happened(pairs.outcome, first, second, alike.means))
+    moved = {
+        threshold: alike.means(treated(second, threshold) - treated(first, threshold))
+        for threshold in thresholds
+    }
+    blocks = [
+        curve_terms(curve, weight, before, after, group, logs, moved) for curve, weight in drawn
+    ]
+    infinite = infinite_log_gain(pairs.outcome, first, pairs.after)
+    return with_infinite_log_gain(joined(blocks), infinite)
+
+
+def in_shares(parts: Sequence[Posterior], cases: Floats, rng: np.random.Generator) -> Posterior:
+    """Posterior for the cases of several groups together; parts are of draws of one fit."""
+    names = parts[0].draws
+    share = rng.dirichlet(cases, size=len(next(iter(names.values())))).T
+    each = {name: np.stack([part.draws[name] for part in parts]) for name in names}
+    return Posterior({name: np.sum(share * values, axis=0) for name, values in each.items()})
 
 
 def _draws_of_both(
     sides: Sequence[Mixture], scores: Sequence[Floats], draws: int
 ) -> tuple[Callable[[slice], Floats], NDArray[np.intp]]:
-    """Curves at the rows, of shape (draws, rows): of each side so many as its evidence says.
+    """Curves at the rows, of each side so many as its evidence says, and `exact` of a `Posterior`.
 
-    Parameters
-    ----------
-    sides : sequence of Mixture
-        Fitted to the predictions before, and to those after.
-    scores : sequence of ndarray of shape (rows,)
-        Before and after.
-
-    Returns
-    -------
-    curves : callable
-        Gives a block of draws.
-    exact : ndarray of shape (draws,)
-        As in `Posterior`.
+    The curves are a function that gives a block of them, of shape (draws, rows).
     """
     rng = sides[0].problem.rng("sides")
     share = softmax([side.log_evidence for side in sides])

@@ -14,8 +14,6 @@ from bayescal.core.decision import net_benefit
 from bayescal.core.sampling import resample
 from bayescal.core.versions import one_blas_thread
 from bayescal.data.table import CalibrationData
-from bayescal.gain._curve_route import Posterior, calibration_mixture, joined
-from bayescal.gain._refit import Refit
 from bayescal.gain._terms import (
     Terms,
     divergence,
@@ -27,13 +25,93 @@ from bayescal.gain._terms import (
     with_infinite_log_gain,
 )
 from bayescal.gain.alike import Alike, of_neighbours
+from bayescal.gain.by_curve import Posterior, calibration_mixture, joined
 from bayescal.gain.paired import PairedPredictions
 from bayescal.inference.averaging import Mixture
+from bayescal.inference.density import CurveDensity
+from bayescal.model.curve import expit_in_place
+from bayescal.model.curves import CURVES
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.priors import Prior
+from bayescal.model.problem import prepare
 from bayescal.posterior.intervals import among_few
 from bayescal.posterior.population import ClusterBootstrap, draw_population
 
-__all__ = ["by_pairs"]
+__all__ = ["Refit", "by_pairs"]
+
+FAMILY = CURVES["beta"]
+POSITIVE, COMBINATION = np.array(FAMILY.positive), np.array(FAMILY.combination)
+REFIT_STEPS = 50
+REFIT_CLOSE = 1e-4
+REFIT_LONGEST = 1.0
+
+
+class Refit:
+    """A beta curve fitted again to every weighting of the same cases, all at once.
+
+    The mode of the cases themselves is where each search starts; rows of the curves are those of
+    `problem`.
+    """
+
+    def __init__(self, data: CalibrationData, prior: Prior) -> None:
+        problem = prepare(data, curve=FAMILY, prior=prior, random_state=0)
+        self.prior, self.problem = prior, problem
+        self.start = CurveDensity(problem).mode().point
+        self.offset, self.basis = FAMILY.basis(problem.score, problem.frame)
+        products = self.basis[:, :, None] * self.basis[:, None, :]
+        self.products = products.reshape(problem.score.size, -1)
+
+    def curves(self, trials: Floats, hits: Floats) -> Floats:
+        """The curve at every score, for weightings of the rows, all of shape (replicates, rows).
+
+        By a step of Fisher scoring, then Newton steps where the surface is concave.
+        """
+        u = np.tile(self.start, (trials.shape[0], 1))
+        events, left = hits @ self.basis, np.arange(trials.shape[0])
+        fitted = self._probability(u[:1])
+        for turn in range(REFIT_STEPS):
+            step = self._step(u[left], trials, events, fitted, newton=turn > 0)
+            longest = np.abs(step).max(axis=1)
+            u[left] += step * np.minimum(1.0, REFIT_LONGEST / np.maximum(longest, 1e-300))[:, None]
+            far = longest > REFIT_CLOSE
+            if not far.any():
+                break
+            if not far.all():
+                left, trials, events = left[far], trials[far], events[far]
+            fitted = self._probability(u[left])
+        return self._probability(u)
+
+    def _coefficients(self, u: Floats) -> Floats:
+        return np.stack(FAMILY.coefficients(list(u.T)), axis=1)
+
+    def _probability(self, u: Floats) -> Floats:
+        log_odds: Floats = self._coefficients(u) @ self.basis.T
+        log_odds += self.offset
+        return expit_in_place(log_odds)
+
+    def _step(
+        self, u: Floats, trials: Floats, events: Floats, fitted: Floats, *, newton: bool
+    ) -> Floats:
+        size = self.basis.shape[1]
+        expected = trials * fitted
+        score = events - expected @ self.basis
+        information = (BINOMIAL.spread(trials, fitted) @ self.products).reshape(-1, size, size)
+        coefficients = self._coefficients(u)
+        jacobian = np.where(POSITIVE, coefficients, 1.0)[:, :, None] * COMBINATION
+        gradient = np.einsum("ikd,ik->id", jacobian, score)
+        curvature = jacobian.transpose(0, 2, 1) @ information @ jacobian
+        for index, name in enumerate(FAMILY.coordinates):
+            slope, bend = self.prior.of(name).slope_and_curvature(u[:, index])
+            gradient[:, index] += slope
+            curvature[:, index, index] += np.abs(bend)
+        if newton:
+            bends = np.where(POSITIVE, score * coefficients, 0.0)
+            exact = curvature - np.einsum("ik,kd,ke->ide", bends, COMBINATION, COMBINATION)
+            concave = np.linalg.eigvalsh(exact)[:, :1, None] > 0
+            curvature = np.where(concave, exact, curvature)
+        step: Floats = np.linalg.solve(curvature, gradient[..., None])[..., 0]
+        return step
+
 
 # The side that is exactly calibrated.
 BEFORE, AFTER = 1, 2
@@ -50,17 +128,11 @@ def by_pairs(
 ) -> Posterior:
     """Posterior of the gains from weights of the cases, the same on both sides.
 
-    Scores and net benefit are averages over the weighted cases; of clusters, their draws are
-    stretched as few of them ask (`ClusterBootstrap.stretch`). The calibration error of each side
-    is that of a beta curve fitted again to each weighting (the weighted likelihood bootstrap of
-    Newton & Raftery, 1994), so that the two errors of a draw share everything but the scores. As
-    often as the evidence says, a side is exactly calibrated: the curve of the other is then fitted
-    to its predictions, in place of the outcomes.
-
-    Parameters
-    ----------
-    pairs : PairedPredictions
-        With several rows in `after`, gains are averaged over them within each draw.
+    Scores and net benefit are averages over the weighted cases. The calibration error of each side
+    is that of a beta curve fitted again to each weighting (Newton & Raftery 1994), so that the two
+    errors of a draw share everything but the scores. As often as the evidence says, a side is
+    exactly calibrated: the curve of the other is then fitted to its predictions, in place of the
+    outcomes. Repeats in `after` are averaged within each draw.
     """
     alike = of_neighbours(pairs, thresholds)
     law = alike.of_clusters(pairs.clusters)
@@ -177,7 +249,7 @@ class _Side:
         shape = (alike.trials.size, 2 * self.share.size)
         entries = (np.ones(shape[0]), (np.arange(shape[0]), column))
         self.member = sparse.csr_array(entries, shape=shape).T.tocsr()
-        expected = (other[alike.one], (row, np.arange(shape[0])))
+        expected = (alike.means(other), (row, np.arange(shape[0])))
         self.by_other = sparse.csr_array(expected, shape=(self.share.size, shape[0]))
         worth = {"brier": -((score - outcome) ** 2), "log_score": log_score(outcome, score)}
         for threshold in thresholds:

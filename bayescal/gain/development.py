@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
-from bayescal.core.arrays import Floats, RandomState, random_generator
+from bayescal.core.arrays import Floats, RandomState, by_group, random_generator
 from bayescal.core.errors import InputError, as_count, as_draws, as_level, check_callable
+from bayescal.core.optimise import fit_logistic, log_odds_of
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Table, measured, rows_of
 from bayescal.core.text import card, cases_and_events, rounded, shortened
@@ -18,14 +20,14 @@ from bayescal.data.cases import as_outcomes, as_scores, check_same_length
 from bayescal.data.roles import Roles, as_roles, read_groups
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed import combine_imputations
-from bayescal.gain.development.folds import (
+from bayescal.gain.cross import (
+    by_left_out,
     check_folds,
-    check_groups,
-    out_of_fold,
-    out_of_group,
+    fitted_to,
+    in_folds,
+    out_of_sample,
     seeded,
 )
-from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -34,7 +36,104 @@ from bayescal.posterior.undefined import NOT_DEFINED
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Optimism", "optimism"]
+__all__ = [
+    "MEASURES_RESAMPLED",
+    "Optimism",
+    "Resampled",
+    "line_measures",
+    "optimism",
+    "resample_model",
+]
+
+MEASURES_RESAMPLED = (
+    "tce",
+    "observed_expected",
+    "calibration_in_the_large",
+    "calibration_intercept",
+    "calibration_slope",
+)
+MOST_TRIES = 100
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Measures of models fitted to bootstrap resamples, in the order of `MEASURES_RESAMPLED`.
+
+    `apparent` (measures,): of the model on the cases that it was fitted to. `own` and `all_cases`
+    (resamples, measures): of each resampled model on its resample, and on all cases.
+    """
+
+    apparent: Floats
+    own: Floats
+    all_cases: Floats
+
+    @property
+    def corrected(self) -> Floats:
+        """Apparent measures less their mean optimism, of shape (measures,)."""
+        return np.asarray(self.apparent - np.mean(self.own - self.all_cases, axis=0))
+
+    def interval(self, ci_prob: float) -> Floats:
+        """Equal-tailed range of the resampled models on all cases, of shape (2, measures)."""
+        ends = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+        return np.asarray(np.quantile(self.all_cases, ends, axis=0))
+
+
+def resample_model(
+    model: Any,
+    X: Any,
+    outcome: Floats,
+    score: Floats,
+    n_resamples: int,
+    rng: np.random.Generator,
+    progress: Callable[[int], object],
+    group: NDArray[np.int64] | None = None,
+) -> Resampled:
+    """Fit a model to bootstrap resamples, and measure each on its resample and on all cases.
+
+    Shapes: `outcome`, `score`, `group` (n,).
+    """
+    own, all_cases = [], []
+    members = None
+    if group is not None:
+        members = np.split(by_group(group), np.cumsum(np.bincount(group))[:-1])
+    for done in range(n_resamples):
+        kept = _resample(outcome, members, rng)
+        predicted = fitted_to(model, X, outcome, kept, rng).predict_proba(X)[:, 1]
+        own.append(line_measures(outcome[kept], predicted[kept]))
+        all_cases.append(line_measures(outcome, predicted))
+        progress(done + 1)
+    return Resampled(line_measures(outcome, score), np.array(own), np.array(all_cases))
+
+
+def line_measures(outcome: Floats, score: Floats) -> Floats:
+    """Measures of one set of predictions, by logistic recalibration, of shape (measures,).
+
+    Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    """
+    x, ones = log_odds_of(score), np.ones((1, outcome.size))
+    basis = np.vstack([ones, x])
+    (line,), _ = fit_logistic(basis, ones[0], (basis @ outcome)[None], start=np.array([0.0, 1.0]))
+    (shift,), _ = fit_logistic(ones, ones[0], (ones @ outcome)[None], offset=x)
+    error = np.abs(expit(line @ basis) - score).mean()
+    return np.array([error, outcome.mean() / score.mean(), shift[0], *line])
+
+
+def _resample(
+    outcome: Floats, members: Sequence[NDArray[np.intp]] | None, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Indices of a resample that has both outcomes; the last one tried if none has.
+
+    Of groups, whose cases are `members`, or of single cases.
+    """
+    size = outcome.size if members is None else len(members)
+    for _ in range(MOST_TRIES):
+        kept = rng.integers(size, size=size)
+        if members is not None:
+            kept = np.concatenate([members[unit] for unit in kept])
+        if 0 < outcome[kept].sum() < kept.size:
+            break
+    return kept
+
 
 MOST_SPLITS, MOST_MODELS = 100, 100_000
 OPTIMISM_COLUMNS = ("apparent", "estimate", "lower", "upper")
@@ -258,7 +357,7 @@ def optimism(
     n_resamples = as_count(n_resamples, "n_resamples", 0, MOST_MODELS)
     draws = as_draws(draws)
     rng = random_generator(random_state)
-    group, n_fits = None, 0
+    group = None
     if roles.columns:
         for name, value in (("n_folds", n_folds), ("n_repeats", n_repeats)):
             if value is not None:
@@ -267,23 +366,19 @@ def optimism(
                     f"nothing is divided at random. Leave {name} out."
                 )
         group = _numbered(roles, outcome)
-        n_fits = int(group.max()) + 1
+        n_fits, splits = int(group.max()) + 1, by_left_out(group)
     else:
         n_folds = as_count(10 if n_folds is None else n_folds, "n_folds", 2)
         n_repeats = as_count(5 if n_repeats is None else n_repeats, "n_repeats", 1, MOST_SPLITS)
         check_folds(outcome, n_folds, "y")
-        n_fits = n_folds * n_repeats
+        n_fits, splits = n_folds * n_repeats, in_folds(outcome, n_folds, n_repeats, rng)
 
     def report(done: int) -> None:
         if progress is not None:
             progress(done, n_fits + n_resamples)
 
     score = _scores_of(estimator, X, outcome, rng)
-    if group is None:
-        assert n_folds is not None and n_repeats is not None  # checked above
-        predictions = out_of_fold(estimator, X, outcome, n_folds, n_repeats, rng, progress=report)
-    else:
-        predictions = out_of_group(estimator, X, outcome, group, rng, progress=report)[None]
+    predictions = out_of_sample(estimator, X, outcome, splits, rng, report)
     resampled = None
     if n_resamples:
         resampled = resample_model(
@@ -311,7 +406,18 @@ def _numbered(roles: Roles, outcome: Floats) -> NDArray[np.intp]:
             "each case."
         )
     groups = read_groups(roles, outcome.size)
-    check_groups(outcome, groups.code, groups.labels)
+    if len(groups.labels) < 2:
+        raise InputError(
+            f"site has one site, {shortened(repr(groups.labels[0]))}, and the model is fitted to "
+            "the cases of all sites but one. Leave site= out."
+        )
+    for number, name in enumerate(groups.labels):
+        rest = outcome[groups.code != number]
+        if rest.min() == rest.max():
+            raise InputError(
+                f"without the cases of {shortened(repr(name))} all outcomes are {rest[0]:g}, and "
+                "no model can be fitted. Join this group with another."
+            )
     return groups.code
 
 

@@ -1,1 +1,0 @@
-"""What a model will meet in new patients, from the data it was developed on."""
