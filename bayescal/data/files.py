@@ -457,20 +457,16 @@ def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:
     tables_only = type(
         "TablesOnly", (openpyxl.reader.excel.ExcelReader,), {"read_chartsheet": lambda *_: None}
     )
-    what = " as an Excel workbook"
-    with path.open("rb") as file:
-        with _understood(path, what), zipfile.ZipFile(file) as packed:
+    with _understood(path, " as an Excel workbook"), path.open("rb") as file:
+        with zipfile.ZipFile(file) as packed:
             sizes = [(each.compress_size, each.file_size) for each in packed.infolist()]
         _check_unpacked(path, *(sum(each) for each in zip(*sizes, strict=True)))
-        with _understood(path, what):
-            reader = tables_only(file, read_only=True, data_only=True, keep_links=False)
-            reader.read()
-            book = reader.wb
+        reader = tables_only(file, read_only=True, data_only=True, keep_links=False)
+        reader.read()
         try:
-            with _understood(path, what):
-                return _chosen(path, book, sheet, door)
+            return _chosen(path, reader.wb, sheet, door)
         finally:
-            book.close()
+            reader.wb.close()
 
 
 def _chosen(path: TableFile, book: Any, sheet: str | None, door: Door) -> Cells:
