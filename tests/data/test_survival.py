@@ -74,15 +74,6 @@ def test_cuts_have_as_much_time_at_risk_each():
     np.testing.assert_allclose(cuts, np.arange(6) * TIME_STEPS / 5, atol=1)
 
 
-def test_a_structured_array_a_frame_and_a_matrix_are_read():
-    structured = np.array(
-        [(bool(e), t) for e, t in zip(EVENT, TIME, strict=True)], dtype=[("d", bool), ("t", float)]
-    )
-    frame = pd.DataFrame({"event": EVENT, "time": TIME})
-    for given in (structured, frame, np.column_stack([TIME, EVENT])):
-        assert bc.CalibrationData(bc.Survival(given), RISK, horizon=5) == table()
-
-
 def test_a_case_without_weight_is_left_out():
     weights = np.array([1, 1, 1, 1, 0])
     data = bc.CalibrationData(bc.Survival(TIME, EVENT), RISK, weights, horizon=5)
