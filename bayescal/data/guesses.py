@@ -147,7 +147,7 @@ def guess(frame: pd.DataFrame, request: Request) -> Guess:
     check_columns(named, names, request.door.option)
     taken, often = {name for _, name in named}, Counter(names)
     made = Guess(frame, request, [n for n in names if n not in taken and often[n] == 1])
-    if request.columns.outcome is None and request.columns.time is None:
+    if request.columns.outcome is request.columns.time is request.columns.event is None:
         _guess_outcome(made, names)
     _ask_for_event(made)
     _ask_for_times(made)
