@@ -459,11 +459,6 @@ def survival_indices(
     SurvivalIndices
         A named tuple (ici, e50, e90, emax).
 
-    Raises
-    ------
-    InputError
-        As `survival_curve`.
-
     Notes
     -----
     They are never 0 by chance, even of a calibrated model, and have no interval here.
