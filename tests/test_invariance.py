@@ -10,7 +10,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.model.curves import CURVES
-from bayescal.model.spline import deviation_columns, spline_frame
+from bayescal.model.families import deviation_columns, spline_frame
 
 DRAWS = 4000
 SCORES = np.array([0.03, 0.2, 0.5, 0.8, 0.97])

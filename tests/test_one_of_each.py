@@ -113,7 +113,7 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
 
     not_scores = {
         "fitting/_models:_of_one_order",  # ranks of cases
-        "model/traced:mean_errors",  # points of a curve read off a trace
+        "model/curves:mean_errors",  # points of a curve read off a trace
         "data/rows:numbered",  # keys: pairs of a cluster and a row, and the like
         "data/rows:summed",  # scores of all cells of a table
         "data/clusters:of_cases",  # pairs of a cluster and a row

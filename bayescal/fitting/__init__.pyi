@@ -5,10 +5,10 @@ from ._models import ModelComparison as ModelComparison
 from ._models import ModelDifferences as ModelDifferences
 from ._models import compare_models as compare_models
 from ._update import load as load
+from ._update import prior_sensitivity as prior_sensitivity
 from ._update import update as update
 from .imputed import combine_imputations as combine_imputations
 from .pymc import build_model as build_model
 from .pymc import from_pymc as from_pymc
-from .sensitivity import prior_sensitivity as prior_sensitivity
 from .unknown import KnownFit as KnownFit
 from .unknown import fit_known as fit_known

@@ -22,7 +22,7 @@ from bayescal.data.roles import Roles, Structure, as_roles, read_groups
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import terms_of
 from bayescal.inference.nuts import part_of_trace
-from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve, Frame
+from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, TRACED, Curve, Frame, mean_errors
 from bayescal.model.draws import Part
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
@@ -38,7 +38,6 @@ from bayescal.model.pymc import (
     source_of,
     weighted,
 )
-from bayescal.model.traced import TRACED, mean_errors
 from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.known import check_few_labels
 from bayescal.multilevel.nuts import draws_of_trace, model_of_terms

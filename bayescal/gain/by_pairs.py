@@ -31,7 +31,7 @@ from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
 from bayescal.model.curves import CURVES
-from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.intervals import among_few

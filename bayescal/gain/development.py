@@ -29,9 +29,8 @@ from bayescal.gain.cross import (
     seeded,
 )
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.functionals import FUNCTIONALS, NOT_DEFINED
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.undefined import NOT_DEFINED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ from bayescal.gain._terms import brier_gains, net_benefit_name, treated
 from bayescal.inference import CurveComparison
 from bayescal.inference.loo import risks_left_out
 from bayescal.model.curves import updates
-from bayescal.model.likelihood.times.told import expected_outcomes
 from bayescal.model.problem import Problem
+from bayescal.model.times import expected_outcomes
 from bayescal.posterior.decisions import by_mean_curve, by_score
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import net_benefit as benefit_of

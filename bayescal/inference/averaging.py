@@ -18,8 +18,7 @@ from bayescal.core.sampling import Sample, even_choice, of_mixture, resample, sh
 from bayescal.core.versions import one_blas_thread
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces, sample_saturated
-from bayescal.model.average import PRIOR_CALIBRATED
-from bayescal.model.curves import CURVES, EXACT, NEAR, in_average
+from bayescal.model.curves import CURVES, EXACT, NEAR, PRIOR_CALIBRATED, in_average
 from bayescal.model.draws import (
     Averaged,
     Part,

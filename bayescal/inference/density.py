@@ -17,9 +17,11 @@ from bayescal.core.sampling import BAD_K, GOOD_ESS, GOOD_K, Sample, importance_s
 from bayescal.core.versions import one_blas_thread
 from bayescal.inference.pieces import sample_pieces, sample_saturated
 from bayescal.model.clusters import cluster_design, is_separated, sandwich
-from bayescal.model.lapse import RATES, Rate
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import (
+from bayescal.model.curve import RATES
+from bayescal.model.law import BINOMIAL
+from bayescal.model.prior import JointPrior, Rate
+from bayescal.model.problem import Problem
+from bayescal.model.rows import (
     LikelihoodRows,
     OutcomeNodes,
     at_nodes,
@@ -27,9 +29,7 @@ from bayescal.model.likelihood.rows import (
     merged_rows,
     outcome_nodes,
 )
-from bayescal.model.likelihood.times.rows import TimesRows, times_rows
-from bayescal.model.prior import JointPrior
-from bayescal.model.problem import Problem
+from bayescal.model.times_rows import TimesRows, times_rows
 
 # Posterior probability of a scale below which nothing is proposed round it.
 NEGLIGIBLE = 1e-3

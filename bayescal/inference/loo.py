@@ -21,11 +21,10 @@ from bayescal.inference.density import Adjustment, CurveDensity
 from bayescal.inference.pieces import variance_factor
 from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.curves import CURVES
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import LikelihoodRows, every_row
-from bayescal.model.likelihood.times.steps import Steps
-from bayescal.model.likelihood.times.told import cases_of_times, log_density_by_entry, told_by_cases
+from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
+from bayescal.model.rows import LikelihoodRows, every_row
+from bayescal.model.times import Steps, cases_of_times, log_density_by_entry, told_by_cases
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -9,17 +9,15 @@ from scipy.special import expit, logsumexp
 
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import Sample, resample, smooth_rows
+from bayescal.model.cells import PartitionPrior, cell_of
 from bayescal.model.clusters import cluster_design
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.times.correction import Correction, late_of
-from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.rows import correction_of
-from bayescal.model.partition.cells import PartitionPrior, cell_of
-from bayescal.model.partition.paths import draw_partitions, sums_by_prior
-from bayescal.model.partition.stretches import stretch_evidences
+from bayescal.model.partition import draw_partitions, stretch_evidences, sums_by_prior
 from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.problem import Problem
 from bayescal.model.saturated import ANY_RISKS, RiskPrior, RiskSums
+from bayescal.model.times import entries_of
+from bayescal.model.times_rows import Correction, correction_of
 
 ENOUGH_OF_DRAWS = 0.2
 
@@ -63,7 +61,7 @@ def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) ->
         entries.events / effect,
         np.array(problem.frame.cells[1:-1]),
         hinges=any(prior.hinge > 0 for prior in priors),
-        late=late_of(nodes, effect),
+        late=nodes.late(effect),
     )
     log_diagonal = _log_diagonal(stretches.log_diagonal, nodes, effect) if effect != 1 else 0.0
     sums = sums_by_prior(stretches, priors)

@@ -14,11 +14,10 @@ from bayescal.core.arrays import Floats
 from bayescal.core.optimise import fit_logistic
 from bayescal.data.clusters import Clusters
 from bayescal.data.rows import Rows, add_up
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.rows import likeliest_line
-from bayescal.model.likelihood.times.steps import Steps
-from bayescal.model.likelihood.times.told import told_by_cases
+from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
+from bayescal.model.times import Steps, told_by_cases
+from bayescal.model.times_rows import likeliest_line
 
 __all__ = [
     "Design",

@@ -13,11 +13,38 @@ from scipy.special import logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import clipped
-from bayescal.model.lapse import RATES, bounded_log_odds, bounded_probability
-from bayescal.model.partition.cells import cell_of
+from bayescal.model.cells import cell_of
 from bayescal.model.prior import Distribution
 
-__all__ = ["Curve", "CurveAtScores", "Frame", "between"]
+__all__ = [
+    "RATES",
+    "Curve",
+    "CurveAtScores",
+    "Frame",
+    "between",
+    "bounded_log_odds",
+    "bounded_probability",
+    "expit_in_place",
+]
+
+
+# The coordinates that are the floor, and the distance of the ceiling from one.
+RATES = ("guess", "lapse")
+
+
+def bounded_probability(h: Floats, guess: Floats, lapse: Floats) -> Floats:
+    """The curve g between its floor and its ceiling, from h in [0, 1]."""
+    curve = np.asarray((1 - guess - lapse) * h)
+    curve += guess
+    return curve
+
+
+def bounded_log_odds(log_odds: Floats, guess: Floats, lapse: Floats) -> Floats:
+    """Log-odds of g, from those of h, without the loss of digits near 0 and 1."""
+    with np.errstate(divide="ignore"):
+        event = np.logaddexp(np.log(guess), np.log1p(-lapse) + log_odds)
+        other = np.logaddexp(np.log1p(-guess), np.log(lapse) + log_odds)
+    return np.asarray(event - other)
 
 
 def between(
@@ -29,9 +56,6 @@ def between(
     gap = scores[right] - scores[left]
     share = np.clip((score - scores[left]) / np.where(gap > 0, gap, 1), 0, 1)
     return (left, right), share
-
-
-"""Probability of a jump from which on it is drawn as one."""
 
 
 @dataclass(frozen=True)

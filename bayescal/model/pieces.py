@@ -13,10 +13,18 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
+from bayescal.model.cells import PartitionPrior, cell_edges, cell_of, draw_prior
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.partition.cells import PartitionPrior, cell_edges, cell_of, draw_prior
-from bayescal.model.partition.paths import PartitionDraws, assemble, type_weights
-from bayescal.model.partition.stretches import LEFT, LINE, RIGHT, SHIFT, TYPES
+from bayescal.model.partition import (
+    LEFT,
+    LINE,
+    RIGHT,
+    SHIFT,
+    TYPES,
+    PartitionDraws,
+    assemble,
+    type_weights,
+)
 
 __all__ = [
     "OFTEN_CALIBRATED",

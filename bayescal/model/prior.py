@@ -6,29 +6,32 @@ a calibrated model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import betaincinv, expit, gammaln, log_ndtr, ndtr, ndtri, stdtrit, xlog1py, xlogy
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice, check_type
 from bayescal.core.symbolic import is_symbolic
 from bayescal.core.text import shortened
-from bayescal.model.lapse import Rate
 
 __all__ = [
     "CLINICAL",
+    "VARYING",
     "Distribution",
+    "Heterogeneity",
     "JointPrior",
     "Normal",
     "OtherLaw",
     "Prior",
+    "Rate",
     "StudentT",
+    "as_heterogeneity",
     "is_foreign",
     "law_of",
 ]
@@ -36,6 +39,121 @@ __all__ = [
 
 # Probabilities of a normal distribution one standard deviation below and above its mean.
 SHARES_OF_SD = (0.1587, 0.8413)
+
+# What the stored name of a distribution of PyMC begins with.
+PYMC = "pymc."
+
+# Numbers beyond it are no parameter of a prior: their squares are not finite.
+LARGEST = 1e300
+
+# Nine scales in place of three: in a trial with twenty knots, finer scales (.55, 1 and 1.8 for .3,
+# 1 and 3) covered the curve of a step in .90 to .96 of the data sets in place of .87 to .91.
+TAUS = np.geomspace(0.02, 1.8, 9)
+OF_TAUS = TAUS / (1 + (TAUS / 0.2) ** 2 / 3) ** 2
+
+# A half Student-t of 3 degrees of freedom and scale .2, at nine scales.
+ROUGHNESS = tuple(zip(TAUS.tolist(), (OF_TAUS / OF_TAUS.sum()).tolist(), strict=True))
+
+# Coordinates that differ between sites; any other is common to all of them.
+VARYING = ("shift", "log_slope")
+LARGEST_PARAMETER = 1e6
+
+# Standard normal points beyond which a probability of the t law would round to one.
+FARTHEST_POINT = 7.0
+LEAST_SCALE, LARGEST_SCALE = 1e-4, 50.0
+
+# Beyond these, sites are alike, or unlike, or perfectly correlated, and only rounding differs.
+LARGEST_CORRELATION = 1 - 1e-6
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate in [0, most]: `most` times a variable with the law of Kumaraswamy.
+
+    P(rate < x) = 1 - (1 - (x / most)^a)^b. With a below 1 it may be so small that it does not
+    matter: by default it is below .001 with probability .25, and above .05 with .18.
+
+    Parameters
+    ----------
+    most : float in (0, 0.5)
+        The largest rate; two of them then never add up to one.
+    a, b : float
+        Positive.
+
+    References
+    ----------
+    Kumaraswamy (1980), A generalized probability density function for double-bounded random
+    processes, Journal of Hydrology 46.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Rate
+    >>> Rate(most=0.1)
+    Rate(most=0.1, a=0.4, b=3.0)
+    """
+
+    # With .2, scores of 0 of which a larger share have the event were beyond any floor.
+    most: float = 0.4
+    a: float = 0.4
+    b: float = 3.0
+
+    def __post_init__(self) -> None:
+        for name, largest in (("most", 0.5), ("a", 1e3), ("b", 1e6)):
+            value = getattr(self, name)
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not number or not 0 < value < largest:
+                none = value == 0 and name == "most"
+                advice = " For no such rate, leave the curves noise and lapse out." if none else ""
+                raise InputError(
+                    f"{name} must be a positive number below {largest:g}, got "
+                    f"{shortened(repr(value))}.{advice}"
+                )
+
+    def logpdf(self, x: Floats) -> Floats:
+        """Log density at `x`, of the same shape; minus infinity outside [0, most]."""
+        share = np.asarray(x, np.float64) / self.most
+        inside = np.clip(share, 0, 1)
+        density = np.log(self.a * self.b / self.most) + xlogy(self.a - 1, inside)
+        density = density + xlog1py(self.b - 1, -(inside**self.a))
+        return np.where(share == inside, density, -np.inf)
+
+    def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
+        """First and second derivative of the log density at `x`, inside (0, most)."""
+        power = (x / self.most) ** self.a
+        pull = (self.b - 1) * self.a * power / (1 - power)
+        slope = (self.a - 1 - pull) / x
+        return slope, -slope / x - pull * self.a / (1 - power) / x**2
+
+    def sample(self, rng: np.random.Generator, size: int) -> Floats:
+        """Independent draws of shape (size,)."""
+        return self.from_normal(rng.standard_normal(size))
+
+    def from_normal(self, z: Floats) -> Floats:
+        """The rates at the same probabilities as standard normal numbers."""
+        return np.asarray(self.most * self._root(z) ** (1 / self.a))
+
+    def to_normal(self, x: Floats) -> Floats:
+        """The standard normal numbers at the same probabilities as rates in (0, most)."""
+        share = np.asarray(x, np.float64) / self.most
+        return np.asarray(-ndtri(np.exp(self.b * np.log1p(-(share**self.a)))))
+
+    def derivatives_from_normal(self, z: Floats) -> tuple[Floats, Floats]:
+        """First and second derivative of `from_normal`."""
+        root, hazard = self._root(z), np.exp(-(z**2) / 2 - log_ndtr(-z)) / np.sqrt(2 * np.pi)
+        relative = (1 - root) * hazard / self.b / root
+        first = self.from_normal(z) * relative / self.a
+        return first, first * ((1 / self.a - 1) * relative + hazard - z - hazard / self.b)
+
+    def _root(self, z: Floats) -> Floats:
+        """(rate / most)^a."""
+        return np.asarray(-np.expm1(log_ndtr(-z) / self.b))
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        share = pm.Kumaraswamy(f"{name}_share", self.a, self.b)
+        return pm.Deterministic(name, self.most * share)
 
 
 def is_foreign(value: Any) -> bool:
@@ -134,12 +252,6 @@ class OtherLaw:
         import pymc as pm
 
         return pm.modelcontext(None).register_rv(self._variable(), name)
-
-
-# What the stored name of a distribution of PyMC begins with.
-PYMC = "pymc."
-# Numbers beyond it are no parameter of a prior: their squares are not finite.
-LARGEST = 1e300
 
 
 def _check_scale(mu: Any, sigma: Any) -> None:
@@ -276,17 +388,12 @@ class StudentT:
 
 Distribution = Normal | StudentT | Rate | OtherLaw
 
+
 _KINDS: dict[str, type[Distribution]] = {law.__name__: law for law in (Normal, StudentT, Rate)}
+
+
 # Distributions of PyMC that are one of ours, with the same parameters.
 SAME: dict[str, Any] = {"Normal": Normal, "StudentT": StudentT}
-
-
-# Nine scales in place of three: in a trial with twenty knots, finer scales (.55, 1 and 1.8 for .3,
-# 1 and 3) covered the curve of a step in .90 to .96 of the data sets in place of .87 to .91.
-TAUS = np.geomspace(0.02, 1.8, 9)
-OF_TAUS = TAUS / (1 + (TAUS / 0.2) ** 2 / 3) ** 2
-# A half Student-t of 3 degrees of freedom and scale .2, at nine scales.
-ROUGHNESS = tuple(zip(TAUS.tolist(), (OF_TAUS / OF_TAUS.sum()).tolist(), strict=True))
 
 
 def usual_error() -> StudentT:
@@ -524,3 +631,107 @@ CLINICAL = Prior(
     centre="mean",
     name="clinical",
 )
+
+
+@dataclass(frozen=True)
+class Heterogeneity:
+    """A prior on how far the sites' curves lie from the curve of the average site.
+
+    The shift and the logarithm of the slope of a site are normal round those of the average site;
+    of robust effects those of sites that are like each other.
+    Their standard deviations between sites have half-t priors, and their correlation has the
+    prior of Lewandowski, Kurowicka and Joe.
+
+    Parameters
+    ----------
+    shift : float
+        Scale of the half-t prior of the standard deviation of the shift (log-odds).
+    log_slope : float
+        Scale of the half-t prior of the standard deviation of the log slope.
+    nu : float
+        Degrees of freedom of both half-t priors.
+    correlation : float
+        Shape eta of the correlation's prior, with density proportional to (1 - r^2)^(eta - 1): 1 is
+        uniform, and larger values prefer correlations near zero.
+
+    Raises
+    ------
+    InputError
+        If a parameter is not a positive number.
+
+    References
+    ----------
+    Gelman (2006), Prior distributions for variance parameters in hierarchical models, Bayesian
+    Analysis 1. Lewandowski, Kurowicka & Joe (2009), Journal of Multivariate Analysis 100.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Heterogeneity
+    >>> Heterogeneity(shift=0.5)
+    Heterogeneity(shift=0.5, log_slope=0.15, nu=3.0, correlation=2.0)
+    """
+
+    shift: float = 0.3
+    log_slope: float = 0.15
+    nu: float = 3.0
+    correlation: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+            if not (number and 0 < value < LARGEST_PARAMETER):
+                raise InputError(
+                    f"{name} of the heterogeneity prior must be a positive number below 1e6, got "
+                    f"{shortened(repr(value))}."
+                )
+
+    def scaled(self, factor: float) -> Heterogeneity:
+        """The same prior with both scales multiplied."""
+        return replace(self, shift=factor * self.shift, log_slope=factor * self.log_slope)
+
+    def scales(self, standard: Floats, names: Sequence[str]) -> Floats:
+        """Standard deviations between sites at standard normal points of shape (n, names).
+
+        The map from a standard normal variable to the half-t law, so that the prior of the points
+        is standard normal and the whole line is used.
+        """
+        unit = stdtrit(self.nu, (1 + ndtr(np.minimum(standard, FARTHEST_POINT))) / 2)
+        scale = np.array([getattr(self, name) for name in names])
+        return np.asarray(np.clip(unit * scale, LEAST_SCALE, LARGEST_SCALE))
+
+    def logpdf(self, scales: Floats, names: Sequence[str]) -> Floats:
+        """Log density of standard deviations of shape (n, names), of shape (n,)."""
+        scale = np.array([getattr(self, name) for name in names])
+        kernel = np.log1p(np.square(scales / scale) / self.nu)
+        half = (self.nu + 1) / 2
+        constant = np.log(2) + gammaln(half) - gammaln(self.nu / 2) - np.log(self.nu * np.pi) / 2
+        return np.asarray((constant - half * kernel - np.log(scale)).sum(axis=-1))
+
+    def correlations(self, standard: Floats) -> Floats:
+        """Correlations at standard normal points of shape (n,)."""
+        unit = betaincinv(self.correlation, self.correlation, ndtr(standard))
+        return np.asarray(np.clip(2 * unit - 1, -LARGEST_CORRELATION, LARGEST_CORRELATION))
+
+    def to_dict(self) -> dict[str, float]:
+        """A JSON-ready description."""
+        return {name: float(value) for name, value in asdict(self).items()}
+
+
+def as_heterogeneity(
+    given: Heterogeneity | Mapping[str, Any] | None, default: Heterogeneity | None = None
+) -> Heterogeneity:
+    """A heterogeneity prior, or a mapping that changes parts of the default one."""
+    usual = Heterogeneity() if default is None else default
+    if given is None:
+        return usual
+    if isinstance(given, Heterogeneity):
+        return given
+    if isinstance(given, Mapping):
+        known = tuple(asdict(Heterogeneity()))
+        for key in given:
+            check_choice(key, known, "the keys of prior")
+        return replace(usual, **given)
+    raise InputError(
+        "prior of a term must be a bc.priors.Heterogeneity or a mapping such as "
+        f"{{'shift': 0.5}}, got {shortened(repr(given))}."
+    )

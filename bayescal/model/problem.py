@@ -21,12 +21,10 @@ from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.read import Outcomes
 from bayescal.data.rows import Edges, Rows
 from bayescal.data.table import CalibrationData
+from bayescal.model.cells import first_of_merged, gauss_rule
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve
-from bayescal.model.likelihood.binomial import BINOMIAL, Likelihood
-from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
-from bayescal.model.partition.cells import first_of_merged
+from bayescal.model.law import BINOMIAL, Likelihood, TimeToEvent, likelihood_of
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.saturated import ANY_RISKS, MOST_SCORES, RiskPrior, are_few, prior_errors

@@ -17,11 +17,10 @@ from bayescal.core.symbolic import is_symbolic, logit_of
 from bayescal.data.cases import as_vector
 from bayescal.data.rows import Edges
 from bayescal.data.table import CalibrationData
-from bayescal.model.curve import Curve, Frame
-from bayescal.model.lapse import RATES
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.entries import entries_of, joined, law_of
+from bayescal.model.curve import RATES, Curve, Frame
+from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
+from bayescal.model.times import entries_of, joined, law_of
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -21,7 +21,7 @@ from scipy.special import logsumexp, softmax
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import DiagnosticWarning
 from bayescal.core.sampling import resample
-from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import MODEST, Normal, Prior
 from bayescal.multilevel.changes import (
     PROB_CONSTANT,

@@ -25,14 +25,20 @@ from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp
 from bayescal.inference.density import Adjustment, CurveDensity, prior_covariance
 from bayescal.model.clusters import degrees_of, flattened, information_of_times, share_alike
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import every_row
-from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
-from bayescal.model.likelihood.times.rows import partial_of_group, rows_given_steps
-from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
-from bayescal.model.likelihood.times.told import told_by_cases
+from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
+from bayescal.model.rows import every_row
+from bayescal.model.times import (
+    Partial,
+    Steps,
+    entries_of,
+    joined,
+    law_of,
+    likeliest_steps,
+    told_by_cases,
+)
+from bayescal.model.times_rows import partial_of_group, rows_given_steps
 
 
 class SharedSteps(NamedTuple):

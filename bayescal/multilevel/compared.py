@@ -24,11 +24,10 @@ from bayescal.inference.loo import (
 )
 from bayescal.model.curves import as_curve
 from bayescal.model.draws import at_centre
-from bayescal.model.likelihood.rows import every_row
-from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.rows import rows_given_steps
-from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
+from bayescal.model.rows import every_row
+from bayescal.model.times import Steps, entries_of, steps_of
+from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.problem import MultilevelProblem

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
-from bayescal.posterior.verdict import verdict_of
+from bayescal.posterior.words import verdict_of
 
 AXIS_OF_DRAWS = {
     "average": 0, "groups": 1, "scales": 1, "correlation": 0, "following": 0, "explanation": 0,

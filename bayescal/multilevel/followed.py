@@ -16,10 +16,9 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.sampling import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.times.correction import Correction
-from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.rows import columns_at
-from bayescal.model.likelihood.times.shared import log_without
+from bayescal.model.law import log_without
+from bayescal.model.times import Partial
+from bayescal.model.times_rows import Correction, columns_at
 from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem

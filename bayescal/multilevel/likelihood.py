@@ -16,11 +16,10 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.inference.density import Adjustment, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.rows import LikelihoodRows
-from bayescal.model.likelihood.times.rows import RowsGivenSteps
-from bayescal.model.likelihood.times.shared import late_of
+from bayescal.model.law import BINOMIAL, late_of
 from bayescal.model.problem import Problem
+from bayescal.model.rows import LikelihoodRows
+from bayescal.model.times_rows import RowsGivenSteps
 from bayescal.multilevel.known import Summary
 
 # Nodes in place of merged rows: the log evidence of 500 sites of 200 patients was 2 too large by

@@ -29,7 +29,7 @@ from bayescal.multilevel.term import (
     shares_unlike,
     unlike_scale,
 )
-from bayescal.posterior.verdict import convergence
+from bayescal.posterior.words import convergence
 
 if TYPE_CHECKING:
     import pymc as pm

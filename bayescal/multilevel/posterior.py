@@ -44,7 +44,7 @@ from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.stored import check_tree, tree_of_all, trees_of
-from bayescal.posterior.verdict import of_imputations
+from bayescal.posterior.words import of_imputations
 
 if TYPE_CHECKING:
     import pandas as pd

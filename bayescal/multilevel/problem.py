@@ -20,7 +20,7 @@ from bayescal.data.roles import Periods, in_order, read_periods
 from bayescal.data.table import CalibrationData, check_factors
 from bayescal.inference.density import Adjustment
 from bayescal.model.draws import one_table
-from bayescal.model.heterogeneity import VARYING, Heterogeneity
+from bayescal.model.prior import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.clusters import steps_in_common

@@ -21,9 +21,8 @@ from scipy.special import logit
 from bayescal.core.arrays import Floats, blocks
 from bayescal.data.times import FollowUp
 from bayescal.model.draws import OneOf, Part
-from bayescal.model.likelihood.times.steps import Steps, steps_of
-from bayescal.model.likelihood.times.told import told_of
 from bayescal.model.problem import Problem
+from bayescal.model.times import Steps, steps_of, told_of
 from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.posterior import MultilevelPosterior

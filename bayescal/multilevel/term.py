@@ -19,8 +19,7 @@ from scipy.special import roots_jacobi, softmax
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.model.heterogeneity import Heterogeneity, as_heterogeneity
-from bayescal.model.prior import Normal, OtherLaw, Prior, StudentT
+from bayescal.model.prior import Heterogeneity, Normal, OtherLaw, Prior, StudentT, as_heterogeneity
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import clipped
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
 

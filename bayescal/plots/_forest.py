@@ -17,8 +17,7 @@ from bayescal.estimators.registry import ESTIMATORS
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
 from bayescal.plots.text import axis_label, ideal, label, numbers, scale_of, short_name
-from bayescal.posterior.functional import UNITS
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.functionals import FUNCTIONALS, UNITS
 from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:

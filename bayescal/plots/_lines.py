@@ -26,8 +26,7 @@ from bayescal.plots import style
 from bayescal.plots._numbers import as_models
 from bayescal.plots.style import Line
 from bayescal.plots.text import ideal, label, short_name
-from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.lost import LOST, USUAL_THRESHOLDS, as_risks
+from bayescal.posterior.functionals import FUNCTIONALS, LOST, USUAL_THRESHOLDS, as_risks
 from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:

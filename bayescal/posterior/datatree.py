@@ -15,11 +15,11 @@ from bayescal.core.arrays import Floats
 from bayescal.data.cases import as_scores
 from bayescal.model.curves import as_curve
 from bayescal.model.draws import Part
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.told import cases_of_times
+from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
 from bayescal.model.pymc import MOST_CASES, cases_of_table
-from bayescal.posterior.undefined import undefined_measures
+from bayescal.model.times import cases_of_times
+from bayescal.posterior.functionals import undefined_measures
 
 __all__ = ["PosteriorTree"]
 

@@ -16,9 +16,8 @@ from bayescal.core.text import shortened
 from bayescal.data.cases import aligned, as_floats, as_scores, as_vector
 from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
-from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
+from bayescal.model.times import Partial, steps_of
 from bayescal.posterior.curve_draws import CurveDraws, nearest_shift
 from bayescal.posterior.intervals import equal_tailed
 

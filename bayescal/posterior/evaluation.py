@@ -19,9 +19,8 @@ from bayescal.model.curve import between
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.posterior.departures import Departure
-from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
+from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, as_risks, refuse_infinite
 from bayescal.posterior.imputed import in_turn, widened, widening_of
-from bayescal.posterior.lost import as_risks
 from bayescal.posterior.population import (
     POPULATIONS,
     Bootstrap,
@@ -29,7 +28,6 @@ from bayescal.posterior.population import (
     Population,
     draw_population,
 )
-from bayescal.posterior.undefined import refuse_infinite
 
 __all__ = [
     "CurvesOfTable",

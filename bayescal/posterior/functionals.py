@@ -2,25 +2,34 @@
 
 Each takes draws of the curve and of the population and returns one number per draw, which gives
 its posterior and its interval. To add one, write it here and add its line to the
-registry at the end of the file. The line carries its words, so that every table, figure and text
+registry `FUNCTIONALS`. The line carries its words, so that every table, figure and text
 shows it. Net benefit itself is not in the registry: it needs a threshold, and has no ideal value at
 perfect calibration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import rel_entr
 
 from bayescal.core import decision
-from bayescal.core.arrays import Floats, power_mean
-from bayescal.core.errors import as_order
+from bayescal.core.arrays import Floats, is_single, power_mean
+from bayescal.core.decision import least_treated
+from bayescal.core.errors import InputError, as_items, as_level, as_levels, as_order
+from bayescal.core.text import capitalised, excludes, shortened
 from bayescal.core.versions import one_blas_thread
+from bayescal.data.cases import as_vector
+from bayescal.data.table import CalibrationData
+from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
-from bayescal.posterior.functional import Functional, Side
-from bayescal.posterior.lost import net_benefit_lost
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "FUNCTIONALS",
@@ -53,6 +62,295 @@ __all__ = [
 def __dir__() -> list[str]:
     """Public names only."""
     return __all__
+
+
+# What functionals are measured in, in the order of panels, and the labels of their axes.
+UNITS = {
+    "probability": "Error (difference in probability)",
+    "ratio": "Ratio",
+    "log-odds": "Log-odds",
+    "log hazard": "Log cumulative hazard",
+    "net benefit": "Net benefit per patient",
+    "nats": "Log score per patient",
+}
+
+# Parts of a table of functionals, and their titles. Each is shown to one number of decimals.
+SECTIONS = {
+    "size": "Size of the error, as a probability",
+    "direction": "Direction of the error",
+}
+
+# Its name in the registry.
+LOST = "net_benefit_lost"
+
+# Up to which a patient without the event who is treated costs no more than one missed.
+USUAL_THRESHOLDS = (0.0, 0.5)
+MOST_THRESHOLDS = 256
+
+# In the place of a number.
+NOT_DEFINED = "not defined"
+
+# Scores of 32 bits so near to 1 show that those of 1 may have been rounded: steps are 6e-8.
+NEAREST_IN_32_BITS = 1e-5
+
+# Share of the cases with a score of exactly 0 or 1 from which on no line in log-odds is shown.
+#
+# Their log-odds are infinite, so that the line depends on the values that they are read as. In
+# 5000 cases of which a third of the scores of 1 are wrong, values of 1 - .02 to 1 - 1e-6 give
+# slopes from .99 to .85 where this share is 0.5 %, but from .55 to .08 where it is 10 %.
+MOST_AT_ENDS = 0.005
+
+
+class Side(NamedTuple):
+    """What it means that a functional lies on one side of its ideal value."""
+
+    way: str  # in a few words; empty if this alone does not say that a model is off
+    clause: str  # as a clause, of the predictions
+    verdict: str = ""  # as a clause of the verdict, of the model; empty where `way` is
+
+
+@dataclass(frozen=True)
+class Functional:
+    """A functional as the registry knows it, with its words.
+
+    Attributes
+    ----------
+    compute : callable
+        From CurveDraws and options to an array of shape (draws,).
+    label : str
+        What tables call it, in lower case, with its abbreviation in brackets.
+    short : str
+        What rows of a figure and sentences about several call it.
+    hint : str
+        What it is, in a few words beneath its label.
+    unit : str
+        A key of `UNITS`.
+    section : str
+        A key of `SECTIONS`.
+    ideal : float
+        Its value when the model is perfectly calibrated.
+    on_sample : bool
+        Whether it depends on the observed scores alone, whatever the population and its weights.
+    is_distance : bool
+        Whether it is never negative, and zero only at calibration. Chance makes such a functional
+        larger. In the draws of an average that are exactly calibrated it is 0.
+    is_main : bool
+        Whether it is shown where there is room for a few: of groups, sites and imputations.
+    is_extra : bool
+        Whether a summary has it only where it is asked for, by its name or by its option.
+    of_times : bool
+        Whether a summary of times to an event has it by itself, though it is an extra one.
+    needs_line : bool
+        Whether it is undefined where the scores define no line in log-odds.
+    needs_inside : bool
+        Whether it is infinite where a score is exactly 0 or 1, and so refused.
+    is_of_ends : bool
+        Whether its interval is less sure where many scores are near 0 or 1.
+    caution : str
+        What a reader must know of its interval; empty where it covers as it should.
+    same_as : str
+        The functional that it equals at that one's default options; a summary has that row only.
+    definition : str
+        How the methods section of a paper defines it, as a sentence without its full stop; empty
+        where the label says it.
+    result : str
+        How a paper tells its value, as a clause with `{}` for the numbers; empty where a paper does
+        not.
+    below, above : Side or None
+        What it means that it is below, or above, its ideal value.
+    negative : Side or None
+        What it means instead that it is below 0.
+    unclear : str
+        The clause where its interval contains the ideal value.
+    """
+
+    compute: Callable[..., Floats]
+    label: str
+    short: str
+    hint: str = ""
+    unit: str = "probability"
+    section: str = "size"
+    ideal: float = 0.0
+    on_sample: bool = False
+    is_distance: bool = False
+    is_main: bool = False
+    is_extra: bool = False
+    of_times: bool = False
+    needs_line: bool = False
+    needs_inside: bool = False
+    is_of_ends: bool = False
+    caution: str = ""
+    same_as: str = ""
+    definition: str = ""
+    result: str = ""
+    below: Side | None = None
+    above: Side | None = None
+    negative: Side | None = None
+    unclear: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label as a heading: `True calibration error (TCE)`."""
+        return capitalised(self.label)
+
+    @property
+    def words(self) -> str:
+        """The label without its abbreviation: `true calibration error`."""
+        return self.label.partition(" (")[0]
+
+    @property
+    def apart(self) -> float | None:
+        """The value that the end of an interval is not rounded onto: the ideal, if it has sides."""
+        return None if self.is_distance else self.ideal
+
+    def side(self, lower: float, upper: float) -> Side | None:
+        """On which side of its ideal value an interval lies; None if it contains it."""
+        if upper < 0 and self.negative is not None:
+            return self.negative
+        if not excludes(lower, upper, self.ideal):
+            return None
+        return self.below if upper < self.ideal else self.above
+
+
+def risk_table(draws: Floats, scores: Floats, thresholds: Any, ci_prob: float) -> pd.DataFrame:
+    """One row a patient: score, risk with its interval, and how probably a decision is another.
+
+    `draws` (draws, patients): of the risk; `scores` (patients,); `thresholds` (k,): risks from
+    which a patient is treated.
+    """
+    import pandas as pd
+
+    level = as_level(ci_prob)
+    values = [thresholds] if is_single(thresholds) else thresholds
+    at = as_levels(as_vector(values, "thresholds"), "thresholds") if len(values) else ()
+    lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    columns = {"score": scores, "risk": draws.mean(axis=0), "lower": lower, "upper": upper}
+    for threshold in at:
+        least = least_treated(threshold)
+        is_other = (draws >= least) != (scores >= least)
+        columns[f"flips@{threshold:g}"] = is_other.mean(axis=0)
+    return pd.DataFrame(columns, pd.RangeIndex(scores.size, name="patient"))
+
+
+def as_risks(threshold: Any, name: str = "threshold") -> tuple[float, float]:
+    """The lowest and the highest threshold: of a number that number, twice.
+
+    `threshold`: the pair ascends; its first may be 0; `name`: what errors call it; returns `low,
+    high`.
+    """
+    if np.isscalar(threshold) or (isinstance(threshold, np.ndarray) and not threshold.ndim):
+        return (as_level(threshold, name),) * 2
+    given = as_items(threshold, name)
+    if len(given) != 2:
+        raise InputError(
+            f"{name} must be a risk, or the lowest and the highest risk of a range, got "
+            f"{shortened(repr(threshold))}."
+        )
+    first, last = given
+    low = 0.0 if np.isscalar(first) and first == 0 else as_level(first, name)
+    high = as_level(last, name)
+    if low > high:
+        raise InputError(
+            f"{name} must have the lowest risk first, got {shortened(repr(threshold))}. Swap them."
+        )
+    return low, high
+
+
+def lost_options(thresholds: Any) -> dict[str, dict[str, Any]]:
+    """Options of the functional at each threshold and over their range, by the name of the row."""
+    at = sorted(set(as_levels(thresholds, "thresholds")))
+    rows: dict[str, dict[str, Any]] = {f"{LOST}@{t:g}": {"threshold": t} for t in at}
+    if len(at) > 1:
+        rows[f"{LOST}@{at[0]:g} to {at[-1]:g}"] = {"threshold": (at[0], at[-1])}
+    return rows
+
+
+def net_benefit_lost(
+    draws: CurveDraws, threshold: float | tuple[float, float] = USUAL_THRESHOLDS
+) -> Floats:
+    """Net benefit lost to miscalibration at a threshold, or the most that is lost over a range.
+
+    E_w [(g - t) (1(g >= t) - 1(s >= t))] / (1 - t), which is never negative.
+
+    Parameters
+    ----------
+    draws : CurveDraws
+    threshold : float in (0, 1) or pair of float
+        The risk t from which a patient is treated; or the lowest and the highest such risk. By
+        default all up to one half, where treating a patient without the event costs no more than
+        leaving one with the event untreated.
+
+    Returns
+    -------
+    ndarray of shape (draws,)
+        In net benefit per patient.
+
+    Notes
+    -----
+    Over a range the loss is highest at an end of it, or where a score begins or ceases to be
+    treated: between scores it is convex but for the factor 1 / (1 - t). Cases of a row that differ
+    in score are taken as evenly spread between the neighbouring rows.
+
+    2 (1 - t) times the loss, integrated over all t, is E_w (g - s)^2; and (1 - t) times it is at
+    most E_w |g - s|.
+
+    References
+    ----------
+    Kleinberg, Paes Leme, Schneider & Teng (2023), U-calibration: forecasting for an unknown agent,
+    COLT. Hu & Wu (2024), Predict to minimize swap regret for all payoff-bounded tasks, FOCS: the
+    calibration decision loss.
+    """
+    low, high = as_risks(threshold)
+    is_spread = draws.population.merged or draws.population.score.ndim > 1
+    lost_at = _of_spread(draws) if is_spread else _of_points(draws)
+    lost = np.zeros(len(draws.curve))
+    for t in _thresholds(draws, low, high):
+        np.maximum(lost, lost_at(t, t < high) / (1 - t), out=lost)
+    return lost
+
+
+# From a threshold, and whether thresholds just above it count too, to E_w |g - t| of the lost.
+LostAt = Callable[[float, bool], Floats]
+
+
+def _thresholds(draws: CurveDraws, low: float, high: float) -> Floats:
+    """Where the loss may be highest."""
+    score = draws.population.score
+    inside = np.unique(score[(low < score) & (score < high)])
+    some = np.linspace(0, inside.size - 1, min(inside.size, MOST_THRESHOLDS)).astype(np.intp)
+    return np.unique(np.concatenate([[low, high], inside[some]]))
+
+
+def _of_points(draws: CurveDraws) -> LostAt:
+    """Of scores that each treat all of their cases or none."""
+    score, curve = draws.population.score, draws.curve
+
+    def lost(t: float, treated: Any) -> Floats:
+        short = np.where(treated, -1.0, 1.0) * (curve - t)
+        return draws.mean(np.maximum(short, 0, out=short))
+
+    def at(t: float, above: bool) -> Floats:
+        here = lost(t, score >= least_treated(t))
+        return np.maximum(here, lost(t, least_treated(score) > t)) if above else here
+
+    return at
+
+
+def _of_spread(draws: CurveDraws) -> LostAt:
+    """Of scores that are spread evenly between rows, with the error of their row."""
+    score, error = draws.population.score, draws.error
+    middle = (score[..., 1:] + score[..., :-1]) / 2
+    first, last = 2 * score[..., :1] - middle[..., :1], 2 * score[..., -1:] - middle[..., -1:]
+    lower = np.concatenate([np.maximum(first, 0), middle], axis=-1)
+    upper = np.concatenate([middle, np.minimum(last, 1)], axis=-1)
+    width = np.maximum(upper - lower, np.finfo(float).tiny)
+
+    def at(t: float, above: bool) -> Floats:
+        low, high = lower - t, upper - t
+        near, far = np.clip(0.0, low, high), np.clip(-error, low, high)
+        return draws.mean(((near + error) ** 2 - (far + error) ** 2) / (2 * width))
+
+    return at
 
 
 def tce(draws: CurveDraws, p: float = 1) -> Floats:
@@ -283,7 +581,10 @@ def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
 
 
 _distance = partial(Functional, is_distance=True)
+
+
 _direction = partial(Functional, section="direction")
+
 
 # The functionals by name, in the order of tables.
 FUNCTIONALS: dict[str, Functional] = {
@@ -468,3 +769,43 @@ def heading(name: str) -> str:
     known = FUNCTIONALS[name]
     same = ", ".join([known.short, *(e.short for e in FUNCTIONALS.values() if e.same_as == name)])
     return known.title.replace(f"({known.short})", f"({same})")
+
+
+def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
+    """Functionals that these scores do not define, and why, such as "17 % of scores are 1".
+
+    Where scores of 0 and 1 are read as they are, because there are few, one of them is enough.
+    """
+    lines = [name for name, each in FUNCTIONALS.items() if each.needs_line]
+    if any(np.unique(table.score).size < 2 for table in tables):
+        return dict.fromkeys(lines, "all scores are equal")
+    most = max((table.data for table in tables), key=share_at_ends)
+    as_they_are = any(table.frame.scores for table in tables) and share_at_ends(most) > 0
+    if share_at_ends(most) < MOST_AT_ENDS and not as_they_are:
+        return {}
+    ends = [f"{end:g}" for end in (0, 1) if (most.score == end).any()]
+    share = 100 * share_at_ends(most)
+    shown = f"{share:.0f}" if share >= 10 else f"{share:.2g}"
+    told = f"{shown} % of scores are {' or '.join(ends)}"
+    inner = most.score[(most.score > 0) & (most.score < 1)]
+    if most.is_single and inner.size and 1 - inner.max() < NEAREST_IN_32_BITS:
+        told += ", to which 32 bits round: pass scores of 64 bits"
+    return dict.fromkeys(lines, told)
+
+
+def refuse_infinite(name: str, data: CalibrationData) -> None:
+    """Refuse a functional that is infinite on these scores.
+
+    `name`: a name in the registry.
+    """
+    if FUNCTIONALS[name].needs_inside and share_at_ends(data) > 0:
+        raise InputError(
+            f"{name} is infinite: {100 * share_at_ends(data):.2g} % of scores are exactly 0 or 1, "
+            "where the risk is not. Fit scores that are moved inside, such as to [0.001, 0.999]."
+        )
+
+
+def share_at_ends(data: CalibrationData) -> float:
+    """Share of the cases with a score of exactly 0 or 1."""
+    at_end = (data.score == 0) | (data.score == 1)
+    return float(data.trials[at_end].sum() / data.n)

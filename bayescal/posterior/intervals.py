@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.text import rounded
-from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import FUNCTIONALS, NOT_DEFINED
 
 if TYPE_CHECKING:
     import pandas as pd

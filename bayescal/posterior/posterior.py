@@ -50,8 +50,14 @@ from bayescal.posterior.evaluation import (
     means_of,
     read,
 )
-from bayescal.posterior.functional import risk_table
-from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
+from bayescal.posterior.functionals import (
+    FUNCTIONALS,
+    LOST,
+    lost_options,
+    risk_table,
+    undefined_measures,
+    usual_functionals,
+)
 from bayescal.posterior.imputed import (
     in_turn,
     missing_information,
@@ -67,11 +73,14 @@ from bayescal.posterior.intervals import (
     summary_rows,
     sure_region,
 )
-from bayescal.posterior.lost import LOST, lost_options
 from bayescal.posterior.population import POPULATIONS, scores_by
-from bayescal.posterior.undefined import undefined_measures
-from bayescal.posterior.verdict import diagnosed, rates_table
-from bayescal.posterior.words import lines_of, page_of_posterior, told_beside
+from bayescal.posterior.words import (
+    diagnosed,
+    lines_of,
+    page_of_posterior,
+    rates_table,
+    told_beside,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

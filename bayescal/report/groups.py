@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count, excludes
 from bayescal.data.roles import count_labels
 from bayescal.data.table import CalibrationData
-from bayescal.model.average import PRIOR_CALIBRATED
+from bayescal.model.curves import PRIOR_CALIBRATED
 from bayescal.multilevel.compared import RATIO_AND_SLOPE, raw_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.term import Vary, by, crossed, walk

@@ -8,9 +8,13 @@ from collections.abc import Iterator, Sequence
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import count, only, shortened
 from bayescal.data.matrices import FEW_IMPUTATIONS
-from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+from bayescal.posterior.functionals import (
+    FUNCTIONALS,
+    MOST_AT_ENDS,
+    main_functionals,
+    share_at_ends,
+)
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.report.facts import Facts
 from bayescal.report.performance import mean_score
 

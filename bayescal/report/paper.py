@@ -17,9 +17,8 @@ from bayescal.core.text import (
     shortened,
 )
 from bayescal.model.curves import CURVES
-from bayescal.model.likelihood.times.law import TimeToEvent
-from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
-from bayescal.posterior.undefined import NOT_DEFINED
+from bayescal.model.law import TimeToEvent
+from bayescal.posterior.functionals import FUNCTIONALS, NOT_DEFINED, main_functionals
 from bayescal.report.facts import Facts
 from bayescal.report.followed import cases_and_events_of, follow_up_words
 from bayescal.report.groups import LEAST_SITES

@@ -21,9 +21,9 @@ from bayescal.estimators.registry import ESTIMATORS, Tested
 from bayescal.estimators.survival import NUMBERS_OF_TIMES
 from bayescal.estimators.uncertainty import Applied, Resamples, applied_of
 from bayescal.model.problem import Problem
+from bayescal.posterior.functionals import MOST_AT_ENDS, share_at_ends
 from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.scores.proper import WEIGHTED
 from bayescal.validation.consistency import (
     RARE,

@@ -13,9 +13,13 @@ import numpy as np
 from bayescal.core.errors import check_choice
 from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table, chances, rows_of
 from bayescal.core.text import capitalised, chance, count, decimals, percent, shortened
-from bayescal.posterior.functional import SECTIONS
-from bayescal.posterior.functionals import FUNCTIONALS, heading, main_functionals
-from bayescal.posterior.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import (
+    FUNCTIONALS,
+    NOT_DEFINED,
+    SECTIONS,
+    heading,
+    main_functionals,
+)
 from bayescal.report.facts import Facts
 from bayescal.report.followed import censoring_by_fifth, quarters, risks_words
 from bayescal.report.performance import CLASSIFIED, OVERALL, VAL_PROB, no_panel

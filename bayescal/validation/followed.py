@@ -18,10 +18,9 @@ from scipy.special import logit, softmax
 from bayescal.core.arrays import Floats
 from bayescal.data.times import OTHER_EVENT, OWN_EVENT, TIME_STEPS
 from bayescal.estimators.survival import Followed, read_followed
-from bayescal.model.likelihood.times.entries import law_of
-from bayescal.model.likelihood.times.law import TimeToEvent
-from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.model.law import TimeToEvent
 from bayescal.model.problem import Problem
+from bayescal.model.times import law_of, steps_of
 
 __all__ = ["SimulatedTimes"]
 

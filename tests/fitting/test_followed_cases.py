@@ -86,8 +86,8 @@ def test_cases_told_several_times_are_the_cases_once(seen):
 
 
 def test_what_a_case_tells_is_the_slope_and_curvature_of_its_log_density():
-    from bayescal.model.likelihood.times.told import log_density_by_entry, told_by_cases
     from bayescal.model.problem import prepare
+    from bayescal.model.times import log_density_by_entry, told_by_cases
 
     event, left, risk, _ = patients(120)
     code = np.where(event <= left, 1 + (np.arange(120) % 4 == 0), 0)
@@ -107,8 +107,8 @@ def test_what_a_case_tells_is_the_slope_and_curvature_of_its_log_density():
 
 def test_the_expected_square_of_a_slope_is_its_mean_over_what_can_happen():
     """Cases that could all be followed to the horizon: events and others by their chances."""
-    from bayescal.model.likelihood.times.told import told_by_cases
     from bayescal.model.problem import prepare
+    from bayescal.model.times import told_by_cases
 
     event, _, risk, _ = patients(120)
     problem = prepare(bc.Survival(event, np.ones(120)), risk, horizon=1, random_state=1)

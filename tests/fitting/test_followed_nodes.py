@@ -11,12 +11,11 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.inference.pieces import _curves_at, _expanded_at
-from bayescal.model.likelihood.times.correction import Correction, late_of
-from bayescal.model.likelihood.times.entries import entries_of, grid_of
-from bayescal.model.likelihood.times.rows import columns_at, correction_of
-from bayescal.model.partition.cells import cell_of
-from bayescal.model.partition.stretches import stretch_evidences
+from bayescal.model.cells import cell_of
+from bayescal.model.partition import stretch_evidences
 from bayescal.model.problem import prepare
+from bayescal.model.times import entries_of, grid_of
+from bayescal.model.times_rows import Correction, columns_at, correction_of
 
 
 def outcomes(n, kind="left by score", seed=5):
@@ -133,11 +132,11 @@ def test_stretches_have_the_likelihood_of_their_nodes():
     entries, nodes = entries_of(problem), correction_of(problem)
     edges = np.array(problem.frame.cells[1:-1])
     known = problem.table.score, entries.events + entries.free, entries.events
-    late = late_of(nodes, 1.0)
+    late = nodes.late(1.0)
     few = stretch_evidences(*known, edges, late=late)
     partial = entries.partial
     cases = Correction(nodes.steps, partial, expit(partial.x))
-    every = stretch_evidences(*known, edges, late=late_of(cases, 1.0))
+    every = stretch_evidences(*known, edges, late=cases.late(1.0))
     assert every.log_diagonal == pytest.approx(few.log_diagonal, abs=0.1)
     # The evidence of one line over more and more cells, relative to the diagonal.
     np.testing.assert_allclose(few.log_evidence[1], every.log_evidence[1], atol=0.1)
@@ -163,7 +162,7 @@ def test_cells_have_the_cases_of_their_scores():
 
 def test_tempered_nodes_are_fewer_cases():
     nodes = correction_of(problem_of(2000, "pieces"))
-    late, half = late_of(nodes, 1.0), late_of(nodes, 2.0)
+    late, half = nodes.late(1.0), nodes.late(2.0)
     g = expit(late.x + 0.2)
     assert half.log_likelihood(g) == pytest.approx(late.log_likelihood(g) / 2)
     assert late.log_likelihood(g) == pytest.approx(nodes.given_steps(expit(nodes.x + 0.2)[None])[0])

@@ -112,8 +112,8 @@ def test_censoring_by_score_does_not_bias_the_level(followed):
 @pytest.mark.parametrize("causes", [1, 2])
 def test_laplace_over_the_steps_is_the_integral(causes):
     """Against importance sampling of the steps at each of several curves."""
-    from bayescal.model.likelihood.times.entries import entries_of
-    from bayescal.model.likelihood.times.rows import times_rows
+    from bayescal.model.times import entries_of
+    from bayescal.model.times_rows import times_rows
 
     n, size = (400, 1500) if causes == 1 else (150, 800)
     time, event, risk, *_ = study(n) if causes == 1 else competing(n)
@@ -242,8 +242,7 @@ def test_competing_events_and_late_entry_are_fitted_together():
 
 def test_the_model_of_pymc_is_the_same_posterior_density():
     """Curve and steps together, against the rows and the steps of the fast engine."""
-    from bayescal.model.likelihood.times.entries import entries_of
-    from bayescal.model.likelihood.times.steps import steps_of
+    from bayescal.model.times import entries_of, steps_of
 
     time, code, risk, *_ = competing(150)
     outcome = bc.Survival(time, code, np.where(np.arange(150) % 3 == 0, time / 3, 0))

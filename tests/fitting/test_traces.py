@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.model.traced import mean_errors
+from bayescal.model.curves import mean_errors
 
 pytestmark = [pytest.mark.slow, pytest.mark.engine]
 

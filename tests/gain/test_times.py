@@ -10,8 +10,8 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.gain.updates import optimism_of
 from bayescal.inference.loo import risks_left_out
-from bayescal.model.likelihood.times.told import expected_outcomes, told_by_cases
 from bayescal.model.problem import prepare
+from bayescal.model.times import expected_outcomes, told_by_cases
 
 FAST = {"draws": 400, "random_state": 1}
 

@@ -13,11 +13,11 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curves import CURVES, Frame, as_curve
+from bayescal.model.families import KNOTS, REACH, SMOOTHNESS, SPLINE, deviation_columns
+from bayescal.model.families import spline_frame as make_frame
 from bayescal.model.prior import JointPrior
 from bayescal.model.priors import PRESETS, Normal, Prior, StudentT, as_prior
 from bayescal.model.problem import prepare
-from bayescal.model.spline import KNOTS, REACH, SMOOTHNESS, SPLINE, deviation_columns
-from bayescal.model.spline import spline_frame as make_frame
 
 SCORES = np.array([1e-12, 0.003, 0.2, 0.5, 0.77, 0.999, 1 - 1e-12])
 

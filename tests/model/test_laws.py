@@ -7,9 +7,7 @@ import pytest
 from scipy.special import expit
 
 from bayescal.errors import InputError
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.law import TimeToEvent
-from bayescal.model.likelihood.times.shared import Shared
+from bayescal.model.law import BINOMIAL, Shared, TimeToEvent
 
 LOG_ODDS = np.array([-6.0, -1.5, 0.2, 2.0, 5.0])
 TRIALS, HITS = np.array([9.0, 4.0, 6.0, 3.0, 8.0]), np.array([1.0, 0.0, 4.0, 3.0, 7.0])

@@ -10,9 +10,9 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.inference.density import CurveDensity, sample_importance
-from bayescal.model.likelihood.gauss import gauss_of_groups, gauss_rule
-from bayescal.model.likelihood.rows import at_nodes, every_row
+from bayescal.model.cells import gauss_of_groups, gauss_rule
 from bayescal.model.problem import prepare
+from bayescal.model.rows import at_nodes, every_row
 
 DRAWS = 400
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import expit, log_expit, logit, logsumexp
 from scipy.stats import t as student
 
-from bayescal.model.partition import stretches as integrals
-from bayescal.model.partition.cells import (
+from bayescal.model import partition as integrals
+from bayescal.model.cells import (
     CELLS,
     PartitionPrior,
     cell_edges,
@@ -22,23 +22,21 @@ from bayescal.model.partition.cells import (
     stretch_nodes,
     weight_of_rows,
 )
-from bayescal.model.partition.paths import (
-    draw_partitions,
-    partition_sums,
-    sums_by_prior,
-    type_weights,
-)
-from bayescal.model.partition.stretches import (
+from bayescal.model.families import spline_frame
+from bayescal.model.partition import (
     LEFT,
     LINE,
     RIGHT,
     SHIFT,
     TYPES,
     _Binomial,
+    draw_partitions,
+    partition_sums,
     stretch_evidences,
+    sums_by_prior,
+    type_weights,
 )
 from bayescal.model.pieces import prior_partitions
-from bayescal.model.spline import spline_frame
 
 GRID = np.linspace(-9, 9, 1801)
 PRIOR = PartitionPrior(ends=(1.0, 3.0), rho=(0.2, 0.5), hinge=0.0)

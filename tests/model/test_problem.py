@@ -11,11 +11,11 @@ from scipy.special import logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity
+from bayescal.model.cells import MOST_ROWS
 from bayescal.model.curves import CURVES
-from bayescal.model.likelihood.rows import every_row, merged_rows
-from bayescal.model.partition.cells import MOST_ROWS
 from bayescal.model.priors import PRESETS
 from bayescal.model.problem import Problem, prepare
+from bayescal.model.rows import every_row, merged_rows
 
 CASES = [0, 1, 1, 0, 1, 0], [0.0, 0.4, 1.0, 0.3, 0.4, 0.7]
 

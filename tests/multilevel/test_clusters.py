@@ -10,9 +10,9 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.inference.density import CurveDensity, prior_covariance
 from bayescal.model.clusters import sandwich
-from bayescal.model.likelihood.rows import every_row
 from bayescal.model.problem import prepare
 from bayescal.model.pymc import joined_rows
+from bayescal.model.rows import every_row
 from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
 from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.likelihood import SITE_NODES, of_tables

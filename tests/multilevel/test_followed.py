@@ -10,9 +10,8 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity
 from bayescal.inference.loo import leave_one_out
-from bayescal.model.likelihood.times.entries import entries_of
-from bayescal.model.likelihood.times.rows import partial_of_group, rows_given_steps
-from bayescal.model.likelihood.times.told import cases_of_times
+from bayescal.model.times import cases_of_times, entries_of
+from bayescal.model.times_rows import partial_of_group, rows_given_steps
 from bayescal.multilevel.followed import densities_of, log_over_steps, shared_steps
 from bayescal.multilevel.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms

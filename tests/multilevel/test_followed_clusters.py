@@ -12,8 +12,8 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
 from bayescal.model.clusters import sandwich
-from bayescal.model.likelihood.rows import every_row
-from bayescal.model.likelihood.times.rows import rows_given_steps
+from bayescal.model.rows import every_row
+from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.clusters import _BetweenGroups, _FollowedGroup
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.followed import (

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.model.likelihood.times.told import log_density_by_entry
+from bayescal.model.times import log_density_by_entry
 from bayescal.multilevel.followed import shared_steps
 from free import given_free
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.inference import loo
 from bayescal.inference.loo import CasesOfClusters, LikelihoodParts, leave_one_out
-from bayescal.model.likelihood.rows import every_row
+from bayescal.model.rows import every_row
 from bayescal.multilevel.compared import left_out
 from free import given_free
 

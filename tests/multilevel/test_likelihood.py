@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
-from bayescal.model.likelihood.rows import every_row
+from bayescal.model.rows import every_row
 from bayescal.multilevel import followed
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.layout import covariance_factor, products

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
-from bayescal.model.likelihood.rows import every_row, merged_rows
+from bayescal.model.rows import every_row, merged_rows
 from bayescal.multilevel.problem import MOST_SITE_ROWS, prepare_terms
 
 CASES = 2000

@@ -11,7 +11,7 @@ import bayescal as bc
 from bayescal import functionals as f
 from bayescal.core.optimise import binomial_mle
 from bayescal.errors import InputError
-from bayescal.posterior.functional import SECTIONS, UNITS
+from bayescal.posterior.functionals import SECTIONS, UNITS
 from bayescal.posterior.population import Population, draw_population
 
 RNG = np.random.default_rng(0)

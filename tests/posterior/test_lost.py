@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.posterior.curve_draws import CurveDraws
-from bayescal.posterior.lost import net_benefit_lost
+from bayescal.posterior.functionals import net_benefit_lost
 from bayescal.posterior.population import Population
 
 RNG = np.random.default_rng(4)

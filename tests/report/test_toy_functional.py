@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.posterior.functional import Functional, Side
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.functionals import FUNCTIONALS, Functional, Side
 from bayescal.report.record import schema
 from bayescal.report.render import html
 

@@ -52,7 +52,7 @@ def test_groups_keep_their_draws_as_well(monkeypatch):
     def late(*_):
         raise bc.errors.OutOfTimeError("NUTS had not ended after 9 s.")
 
-    monkeypatch.setattr("bayescal.posterior.verdict.BAD_K", -9.0)
+    monkeypatch.setattr("bayescal.posterior.words.BAD_K", -9.0)
     monkeypatch.setattr(several, "sample_terms_nuts", late)
     label = np.arange(200) % 3
     for groups in ({"site": label}, {"subgroup": {"a": label, "b": np.arange(200) % 2}}):

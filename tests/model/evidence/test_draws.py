@@ -7,7 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.model.evidence import marginal
+from bayescal.model.priors import marginal
 
 Y, P = bc.simulate.sample("clinical-middle-overconfident", 900, random_state=1)
 SITES = np.repeat(["A", "B", "C"], 300)

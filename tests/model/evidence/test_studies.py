@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.model.evidence import next_study
+from bayescal.model.priors import next_study
 
 SLOPES = [(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9), (1.0, 0.8, 1.2)]
 

@@ -8,7 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.model.problem import prepare
-from bayescal.posterior.undefined import MOST_AT_ENDS, undefined_measures
+from bayescal.posterior.functionals import MOST_AT_ENDS, undefined_measures
 
 EDGES = (0.02, None, 1e-4, 1e-6)
 LINE = ["calibration_slope", "calibration_intercept"]

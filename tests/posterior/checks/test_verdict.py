@@ -2,7 +2,7 @@
 
 import pytest
 
-from bayescal.posterior.verdict import verdict_of
+from bayescal.posterior.words import verdict_of
 
 IMPORTANCE = {"pareto_k": 0.2, "ess": 3000.0, "log_evidence": -10.0}
 NUTS = {"r_hat": 1.001, "ess_bulk": 900.0, "divergences": 0.0}

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.model.curve import expit_in_place
-from bayescal.model.lapse import bounded_probability
-from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.curve import bounded_probability, expit_in_place
+from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
 
 __all__ = [
