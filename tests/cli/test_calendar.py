@@ -12,7 +12,7 @@ import bayescal as bc
 from bayescal.cli import main
 from bayescal.cli.reading import read_from, request_of
 
-DAYS = pd.date_range("2023-11-01", periods=120, freq="D")
+DAYS = pd.date_range("2023-11-01", periods=120)
 NAMES = ("--outcome", "died", "--prob", "risk", "--seed", "1")
 
 
