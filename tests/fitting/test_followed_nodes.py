@@ -9,8 +9,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.inference.density import CurveDensity, sample_importance
-from bayescal.inference.pieces import _curves_at, _expanded_at
+from bayescal.inference.density import CurveDensity, _curves_at, _expanded_at, sample_importance
 from bayescal.model.cells import cell_of
 from bayescal.model.partition import stretch_evidences
 from bayescal.model.problem import prepare
