@@ -28,9 +28,6 @@ from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.several import Several
 
-__all__ = ["ENGINES", "compare", "fit"]
-
-
 ENGINES = ("auto", "importance", "nuts")
 
 

@@ -34,13 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = [
-    "load",
-    "prior_sensitivity",
-    "update",
-]
-
-
 ASKED = ("tce", "observed_expected", "calibration_slope")
 
 # Sensitivity from which prior or likelihood is said to matter.

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["build_model", "from_pymc"]
-
 
 @door
 def build_model(

@@ -17,8 +17,9 @@ from bayescal.core.sampling import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
 from bayescal.model.law import log_without
+from bayescal.model.rows import columns_at
 from bayescal.model.times import Partial
-from bayescal.model.times_rows import Correction, columns_at
+from bayescal.model.times_rows import Correction
 from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem

@@ -13,8 +13,9 @@ from bayescal.inference.density import CurveDensity, _curves_at, _expanded_at, s
 from bayescal.model.cells import cell_of
 from bayescal.model.partition import stretch_evidences
 from bayescal.model.problem import prepare
+from bayescal.model.rows import columns_at
 from bayescal.model.times import entries_of, grid_of
-from bayescal.model.times_rows import Correction, columns_at, correction_of
+from bayescal.model.times_rows import Correction, correction_of
 
 
 def outcomes(n, kind="left by score", seed=5):
@@ -57,7 +58,7 @@ def nodes_and_curves(problem, u):
         g = _curves_at(problem, u, nodes.x)
         return _expanded_at(nodes, g.mean(axis=0)), g
     rows = CurveDensity(problem).rows
-    return rows.correction, expit(problem.curve.with_offset(u) @ rows.columns[:, rows.known :])
+    return rows.correction, expit(problem.curve.with_offset(u) @ rows.columns)
 
 
 @pytest.mark.slow
