@@ -436,7 +436,7 @@ def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = Fa
     if clip:
         plain = smoother_of(smoother, span, n_knots)
 
-        def cut_off(table: Table, at: Floats) -> Curve:
+        def cut_off(table: Levels, at: Floats) -> Curve:
             curve = plain(table, at)
             return lambda hits: np.clip(curve(hits), 0, 1)
 
