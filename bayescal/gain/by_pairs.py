@@ -159,7 +159,7 @@ def by_pairs(
     gains = joined(blocks)
     worth = _average([side.worth for side in after])
     for name, values in before.worth.items():
-        each, cases = alike.means(worth[name] - values), alike.trials
+        each, cases = worth[name] - values, alike.trials
         if each.any():
             size = float(np.sqrt(cases @ each**2 / cases[each != 0].sum()))
             size = float(np.copysign(size, cases @ each))  # exchanged predictions change its sign

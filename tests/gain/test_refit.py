@@ -39,3 +39,13 @@ def test_where_the_other_side_is_exact_rows_of_cases_expect_its_very_events(monk
     assert alike.trials.size < 1000
     side = _Side(pairs, alike, s, pairs.table_before, as_prior("neutral"), (), other)
     assert (side.by_other @ alike.trials).sum() == pytest.approx(other.sum(), rel=1e-12)
+
+
+def test_rows_of_many_cases_gain_what_single_cases_do(monkeypatch) -> None:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
+    after, options = (0.3 + 0.5 * s).round(2), {"route": "paired", "draws": 400, "random_state": 1}
+    alone = bc.recalibration_gain(y, s.round(2), after, **options).summary()
+    monkeypatch.setattr("bayescal.gain.alike.MOST_SINGLE", 100)
+    together = bc.recalibration_gain(y, s.round(2), after, **options).summary()
+    spread = (alone["upper"] - alone["lower"]) / 4
+    assert ((together["mean"] - alone["mean"]).abs() < 0.3 * spread).all()
