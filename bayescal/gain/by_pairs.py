@@ -24,9 +24,8 @@ from bayescal.gain._terms import (
     treated,
     with_infinite_log_gain,
 )
-from bayescal.gain.alike import Alike, of_neighbours
 from bayescal.gain.by_curve import Posterior, calibration_mixture, joined
-from bayescal.gain.paired import PairedPredictions
+from bayescal.gain.paired import Alike, PairedPredictions, of_neighbours
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
