@@ -12,10 +12,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 
 
-def _text(typed: str) -> str:
-    return typed
-
-
 def _file(typed: str) -> Path:
     path = Path(typed)
     if path == Path():  # of no name, and of "."
@@ -45,35 +41,35 @@ class Option(NamedTuple):
 
     value: str
     help: str
-    read: Callable[[str], Any] = _text
+    read: Callable[[str], Any] = str
     repeats: bool = False
 
 
 OF_COLUMNS = {
     "outcome": Option("COLUMN", "0/1, or labels; found by itself if one column fits"),
-    "prob": Option("COLUMN", "predicted probability; likewise. Of models: several", _text, True),
+    "prob": Option("COLUMN", "predicted probability; likewise. Of models: several", str, True),
     "positive": Option("VALUE", "of --outcome (or --event) that is the event"),
-    "site": Option("COLUMN", "hospital of each case, or another group", _text, True),
-    "period": Option("COLUMN", "when each case was, such as its month", _text, True),
-    "subgroup": Option("COLUMN", "such as sex; several are given one by one", _text, True),
-    "cluster": Option("COLUMN", "such as the patient, where one has several rows", _text, True),
+    "site": Option("COLUMN", "hospital of each case, or another group", str, True),
+    "period": Option("COLUMN", "when each case was, such as its month", str, True),
+    "subgroup": Option("COLUMN", "such as sex; several are given one by one", str, True),
+    "cluster": Option("COLUMN", "such as the patient, where one has several rows", str, True),
     "time": Option("COLUMN", "follow-up of each case, in place of --outcome"),
     "event": Option("COLUMN", "with --time: 1 event, 0 left, 2 a competing event"),
     "horizon": Option("TIME", "by when the event came; 1,3,5 beside --prob a,b,c"),
 }  # fmt: skip
 OF_READING = {
-    "sample-weight": Option("COLUMN", "weights of the cases", _text, True),
+    "sample-weight": Option("COLUMN", "weights of the cases", str, True),
     "weight-type": Option("TYPE", "counts of cases, or sampling weights"),
     "scale": Option("SCALE", "percent, logit (log-odds), or survival (with --time)"),
     "drop-missing": Option("", "leave out rows with a missing value"),
     "encoding": Option("NAME", "of a text file, such as latin-1; by default UTF-8"),
     "sheet": Option("NAME", "of an Excel workbook"),
-    "ignore-column": Option("COLUMN", "hospitals, dates or ids that do not matter", _text, True),
+    "ignore-column": Option("COLUMN", "hospitals, dates or ids that do not matter", str, True),
     "independent": Option("", "cases are independent, though ids repeat"),
     "every": Option("UNIT", "with dates as --period: week, month, quarter or year"),
-    "imputation": Option("COLUMN", "the imputation that a row is of", _text, True),
-    "stratum": Option("COLUMN", "the stratum that a cluster was drawn from", _text, True),
-    "entry": Option("COLUMN", "with --time: when a case came under observation", _text, True),
+    "imputation": Option("COLUMN", "the imputation that a row is of", str, True),
+    "stratum": Option("COLUMN", "the stratum that a cluster was drawn from", str, True),
+    "entry": Option("COLUMN", "with --time: when a case came under observation", str, True),
     "censored": Option("VALUE", "of --event, of a case that left, if it is not 0"),
 }
 QUESTION = {

@@ -267,41 +267,32 @@ def _encoding_of(path: TableFile, told: str | None, door: Door) -> str:
                 f"{door.option('encoding')}: {told!r} is no encoding of text that Python "
                 "knows. Some are utf-8, utf-16, latin-1 and cp1252."
             ) from None
-    decoder, unpacked, packed = codecs.getincrementaldecoder("utf-8")(), 0, None
+    decoder, packed = codecs.getincrementaldecoder("utf-8")(), None
+    unpacked, lines, block = 0, 1, b"-"
     if path.suffix.lower() == ".gz":
         with path.open("rb") as file:
             packed = file.seek(0, 2)
     with _opened(path) as file:
-        block = file.read(BLOCK)
-        if told is None and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            told = "utf-16"
-        try:
-            while block and (told is None or packed is not None):
-                unpacked += len(block)
-                if packed is not None:
-                    _check_unpacked(path, packed, unpacked)
-                decoder.decode(block if told is None else b"")
-                block = file.read(BLOCK)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            _refuse_lines(path, door)
-    return UTF_8 if told is None or codecs.lookup(told).name == "utf-8" else told
-
-
-def _refuse_lines(path: TableFile, door: Door) -> None:
-    """Refuse a file at its first line that is not UTF-8."""
-    with _opened(path) as file:
-        for number, line in enumerate(file, 1):
+        while block and (told is None or packed is not None):
+            block = file.read(BLOCK)
+            if not unpacked and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                told = told or "utf-16"
+            unpacked += len(block)
+            if packed is not None:
+                _check_unpacked(path, packed, unpacked)
             try:
-                line.decode()
+                decoder.decode(block if told is None else b"", final=not block)
             except UnicodeDecodeError as error:
-                if b"\0" in line:
+                if b"\0" in error.object:
                     raise InputError(f"{path} is not a text file.") from None
+                lines += error.object[: error.start].count(b"\n")
                 raise InputError(
-                    f"line {number} of {path} is not UTF-8 (byte 0x{line[error.start]:02x}). Say "
-                    f"what the file is, such as {door.option('encoding', 'cp1252')} (Excel's CSV "
-                    "on Windows) or latin-1, or save it as UTF-8."
+                    f"line {lines} of {path} is not UTF-8 (byte 0x{error.object[error.start]:02x})."
+                    f" Say what the file is, such as {door.option('encoding', 'cp1252')} (Excel's "
+                    "CSV on Windows) or latin-1, or save it as UTF-8."
                 ) from None
+            lines += block.count(b"\n")
+    return UTF_8 if told is None or codecs.lookup(told).name == "utf-8" else told
 
 
 def _look_at_text(path: TableFile, encoding: str) -> Text:
@@ -466,20 +457,16 @@ def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:
     tables_only = type(
         "TablesOnly", (openpyxl.reader.excel.ExcelReader,), {"read_chartsheet": lambda *_: None}
     )
-    what = " as an Excel workbook"
-    with path.open("rb") as file:
-        with _understood(path, what), zipfile.ZipFile(file) as packed:
+    with _understood(path, " as an Excel workbook"), path.open("rb") as file:
+        with zipfile.ZipFile(file) as packed:
             sizes = [(each.compress_size, each.file_size) for each in packed.infolist()]
         _check_unpacked(path, *(sum(each) for each in zip(*sizes, strict=True)))
-        with _understood(path, what):
-            reader = tables_only(file, read_only=True, data_only=True, keep_links=False)
-            reader.read()
-            book = reader.wb
+        reader = tables_only(file, read_only=True, data_only=True, keep_links=False)
+        reader.read()
         try:
-            with _understood(path, what):
-                return _chosen(path, book, sheet, door)
+            return _chosen(path, reader.wb, sheet, door)
         finally:
-            book.close()
+            reader.wb.close()
 
 
 def _chosen(path: TableFile, book: Any, sheet: str | None, door: Door) -> Cells:

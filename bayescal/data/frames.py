@@ -19,7 +19,7 @@ from bayescal.core.errors import (
 from bayescal.core.text import shortened
 from bayescal.core.versions import needed
 from bayescal.data.columns import Columns, Encoded
-from bayescal.data.guesses import may_be_groups, may_be_sites
+from bayescal.data.guesses import may_be_groups
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -76,11 +76,10 @@ def note_groups(frame: Any, columns: Columns, ignore: Any) -> None:
     named = may_be_groups(names, {*columns.needed, *ignored})
     if not named:
         return
-    few = wrapped.select(named)
+    few = wrapped.select(*named)
     table = few.collect() if isinstance(few, nw.LazyFrame) else few
-    for name in named:
+    for name, role in named.items():
         if _repeats(table[name]):
-            role = "site" if may_be_sites(name) else "period"
             warn(
                 f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
                 f"between them, or rows of one are alike, say so: {role}={name!r} or "

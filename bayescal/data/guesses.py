@@ -22,7 +22,7 @@ from bayescal.data.columns import PROBABILITY, Columns, Request, check_columns, 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Guess", "as_code", "guess", "may_be_groups", "may_be_sites", "stripped"]
+__all__ = ["Guess", "as_code", "guess", "may_be_groups", "stripped"]
 
 # Values of a column of outcomes.
 CLASSES = 2
@@ -147,7 +147,7 @@ def guess(frame: pd.DataFrame, request: Request) -> Guess:
     check_columns(named, names, request.door.option)
     taken, often = {name for _, name in named}, Counter(names)
     made = Guess(frame, request, [n for n in names if n not in taken and often[n] == 1])
-    if request.columns.outcome is None and request.columns.time is None:
+    if request.columns.outcome is request.columns.time is request.columns.event is None:
         _guess_outcome(made, names)
     _ask_for_event(made)
     _ask_for_times(made)
@@ -326,15 +326,14 @@ def _ask_for_ids(guess: Guess, names: Sequence[str]) -> None:
 
 def _ask_for_groups(guess: Guess) -> None:
     option = guess.request.door.option
-    for name in may_be_groups(guess.free, ()):
+    for name, role in may_be_groups(guess.free).items():
         columns = guess.columns
         if columns.site or columns.period or columns.subgroup:
             return
         levels, rows = guess.distinct(name), int(guess.frame[name].notna().sum())
         if not 2 <= levels < rows:
             continue
-        role, shown = "site" if may_be_sites(name) else "period", shortened(name)
-        is_likely = levels <= MOST_PROPOSED[role]
+        shown, is_likely = shortened(name), levels <= MOST_PROPOSED[role]
         ways = [option(each, shown) for each in (role, "cluster") if each in guess.request.asks]
         guess.ask(
             f"column {shown!r} has {levels:,.0f} values in {rows:,} rows. If calibration may "
@@ -400,15 +399,11 @@ def _numbers(column: pd.Series) -> NDArray[np.float64] | None:
     return None if numbers.isna().any() or not len(numbers) else numbers.to_numpy(dtype=np.float64)
 
 
-def may_be_groups(names: Collection[str], taken: Collection[str]) -> list[str]:
-    """Columns that by their names may be of hospitals or dates, and have no other role."""
-    known = SITE_NAMES | PERIOD_NAMES
-    return [name for name in names if name not in taken and _plain(name) in known]
-
-
-def may_be_sites(name: str) -> bool:
-    """Whether a column may be of hospitals by its name, rather than of dates."""
-    return _plain(name) in SITE_NAMES
+def may_be_groups(names: Collection[str], taken: Collection[str] = ()) -> dict[str, str]:
+    """Columns that by their names may be a site or a period, and have no other role."""
+    roles = dict.fromkeys(SITE_NAMES, "site") | dict.fromkeys(PERIOD_NAMES, "period")
+    free = [name for name in names if name not in taken]
+    return {name: roles[_plain(name)] for name in free if _plain(name) in roles}
 
 
 def as_code(value: Any) -> Any:

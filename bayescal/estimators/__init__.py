@@ -3,6 +3,9 @@
 Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; an estimator returns a
 float. The binned ones also take many outcomes at the same scores in one call. Those of times to an
 event return more, and Cox regressions among them need statsmodels.
+
+All raise `InputError` where the arrays are not outcomes and probabilities of the same cases, their
+labels (of pandas or xarray) differ, or an option is out of its range.
 """
 
 from __future__ import annotations

@@ -185,11 +185,6 @@ def ace(
     -------
     %(share_of_each_replicate)s
 
-    Raises
-    ------
-    InputError
-        As `ece`.
-
     Notes
     -----
     Nixon et al. average it over the classes as well. Of two classes the gaps are the same, bin
@@ -250,11 +245,6 @@ def mce(
     Returns
     -------
     %(share_of_each_replicate)s
-
-    Raises
-    ------
-    InputError
-        As `ece`.
 
     References
     ----------
@@ -621,12 +611,6 @@ def binned_reliability(
     Returns
     -------
     BinnedReliability
-
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
-        range.
 
     Notes
     -----

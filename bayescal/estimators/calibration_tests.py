@@ -209,10 +209,6 @@ def discrimination_index(
     float or ndarray
         At most 2 log 2; one for each replicate when `y_true` has leading dimensions.
 
-    Raises
-    ------
-    %(not_cases)s
-
     Notes
     -----
     It is not an error of calibration, and has no value that calibration would give. rms val.prob
@@ -249,11 +245,6 @@ def quality_index(
     -------
     float or ndarray
         One for each replicate when `y_true` has leading dimensions.
-
-    Raises
-    ------
-    InputError
-        As `unreliability`.
 
     Notes
     -----

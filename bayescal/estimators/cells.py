@@ -164,11 +164,6 @@ def pde_bins(
     CellTable
         In ascending order of mean score, without those that hold no case.
 
-    Raises
-    ------
-    InputError
-        As `pde`.
-
     References
     ----------
     Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943,
@@ -292,11 +287,6 @@ def merge_cells(
     -------
     ndarray of shape (n_samples,)
 
-    Raises
-    ------
-    InputError
-        As `average_labels`.
-
     Notes
     -----
     Merging never raises the calibration error over cells, of any order, since gaps of opposite
@@ -347,11 +337,6 @@ def probabilistic_count(
     -------
     float
         From 1 to the number of cells.
-
-    Raises
-    ------
-    InputError
-        As `pde`.
 
     References
     ----------

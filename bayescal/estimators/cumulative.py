@@ -259,10 +259,6 @@ def kuiper_error(
     -------
     %(share_of_each_replicate)s
 
-    Raises
-    ------
-    %(not_cases)s
-
     Notes
     -----
     Its population value can be both tested and used (Rossellini et al.). Tested: intervals are a
@@ -328,10 +324,6 @@ def averaged_two_bin_error(
     Returns
     -------
     %(share_of_each_replicate)s
-
-    Raises
-    ------
-    %(not_cases)s
 
     Notes
     -----
@@ -424,11 +416,6 @@ def kuiper_test(
     -------
     Tested
         A named tuple (statistic, pvalue, df); df is NaN.
-
-    Raises
-    ------
-    InputError
-        As `ks_test`.
 
     References
     ----------

@@ -403,12 +403,6 @@ def lower_distance_to_calibration(
         From 0 to 1, in another metric to the distance of 0 from 1; one for each replicate when
         `y_true` has leading dimensions.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
-        range.
-
     Notes
     -----
     A linear programme, solved for each replicate. New scores are the grid's points and the scores
@@ -488,12 +482,6 @@ def weak_calibration_error(
     -------
     %(share_of_each_replicate)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `metric` is no
-        increasing function.
-
     Notes
     -----
     It is no relative of `smooth_ece`, which smooths by a kernel, but for both being small together:
@@ -558,11 +546,6 @@ def distance_bounds(
     -------
     DistanceBounds
         A named tuple (lower, upper), of the distance in the sample.
-
-    Raises
-    ------
-    InputError
-        As `lower_distance_to_calibration`.
 
     Notes
     -----

@@ -137,11 +137,6 @@ def ici() -> None:
         One for each replicate when `y_true` has leading dimensions; NaN for replicates in which
         the curve does not exist.
 
-    Raises
-    ------
-    InputError
-        As `flexible_curve`.
-
     Notes
     -----
     No distance counts as more than 1. The default "loess" is R's, whose local fits may leave
@@ -185,11 +180,6 @@ def e50() -> None:
     float or ndarray
         As `ici`.
 
-    Raises
-    ------
-    InputError
-        As `flexible_curve`.
-
     References
     ----------
     Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for
@@ -221,11 +211,6 @@ def e90() -> None:
     float or ndarray
         As `ici`.
 
-    Raises
-    ------
-    InputError
-        As `flexible_curve`.
-
     References
     ----------
     Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for
@@ -256,11 +241,6 @@ def emax() -> None:
     -------
     float or ndarray
         As `ici`.
-
-    Raises
-    ------
-    InputError
-        As `flexible_curve`.
 
     References
     ----------

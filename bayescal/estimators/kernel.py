@@ -350,12 +350,6 @@ def mmce(
     -------
     %(share_of_each_replicate)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `bandwidth` is out of
-        range.
-
     Notes
     -----
     It is `kce` over the square root of 2, which counts both classes. Pairs of a case with itself
@@ -415,11 +409,6 @@ def kce(
     -------
     float or ndarray
         From 0 to sqrt(2); one for each replicate when `y_true` has leading dimensions.
-
-    Raises
-    ------
-    InputError
-        As `skce`.
 
     References
     ----------

@@ -458,11 +458,6 @@ def logit_smooth_ece(
     -------
     %(share_of_each_replicate)s
 
-    Raises
-    ------
-    InputError
-        As `smooth_ece`.
-
     References
     ----------
     Błasiok & Nakkiran, "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing", ICLR
@@ -532,12 +527,6 @@ def smooth_ece_curve(
     Returns
     -------
     SmoothCurve
-
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out
-        of range.
 
     Notes
     -----

@@ -234,16 +234,6 @@ def _reaches(table: Levels, anchors: Floats, count: int) -> Floats:
 Basis = Callable[[Floats], Floats]
 
 
-def beta_basis(table: Levels, n_knots: int) -> Basis:
-    """The log of the score and of its complement: beta calibration, unconstrained."""
-
-    def functions(score: Floats) -> Floats:
-        log_s, log_q = logarithms(score)
-        return np.stack([log_s, -log_q, np.ones_like(log_s)])
-
-    return functions
-
-
 def rcs_basis(table: Levels, n_knots: int) -> Basis:
     """A restricted cubic spline in the log-odds: cubic between knots, straight beyond them."""
     functions = restricted_cubic(log_odds_of(table.score), table.trials, n_knots)
@@ -277,7 +267,8 @@ def restricted_cubic(position: Floats, trials: Floats, n_knots: int) -> Basis:
 
 
 BASES: dict[str, Callable[[Levels, int], Basis]] = {
-    "beta": beta_basis,
+    # beta calibration, unconstrained
+    "beta": lambda *_: lambda x: np.stack([np.ones_like(x), *logarithms(x)]),
     "logistic": lambda _, n_knots: lambda x: np.stack([np.ones_like(x), log_odds_of(x)]),
     "rcs": rcs_basis,
 }
@@ -444,23 +435,18 @@ def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = Fa
     """The smoother that options ask for."""
     if clip:
         plain = smoother_of(smoother, span, n_knots)
-        return lambda table, at: _cut_off(plain(table, at))
+
+        def cut_off(table: Levels, at: Floats) -> Curve:
+            curve = plain(table, at)
+            return lambda hits: np.clip(curve(hits), 0, 1)
+
+        return cut_off
     if smoother in BASES:
         return lambda table, at: regression(BASES[smoother](table, n_knots), table, at)
     if smoother == "isotonic":
         return isotonic
     local = loess if smoother == "loess" else lowess
-    return partial(local, span=span_of(smoother, span))
-
-
-def span_of(smoother: str, span: float | None) -> float:
-    """Share of the cases in a local fit."""
-    return SPANS[smoother] if span is None else float(span)
-
-
-def _cut_off(curve: Curve) -> Curve:
-    """The curve, cut off at 0 and 1."""
-    return lambda hits: np.clip(curve(hits), 0, 1)
+    return partial(local, span=SPANS[smoother] if span is None else float(span))
 
 
 def isotonic(table: Levels, at: Floats) -> Curve:

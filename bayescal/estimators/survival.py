@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -459,11 +459,6 @@ def survival_indices(
     SurvivalIndices
         A named tuple (ici, e50, e90, emax).
 
-    Raises
-    ------
-    InputError
-        As `survival_curve`.
-
     Notes
     -----
     They are never 0 by chance, even of a calibrated model, and have no interval here.
@@ -496,20 +491,7 @@ def survival_indices(
     )
 
 
-class Fitted(Protocol):
-    """A fitted curve."""
-
-    def at(self, score: Floats) -> tuple[Floats, Floats]:
-        """Risks, and their standard errors on the scale of the regression."""
-
-    def moved(self, risk: Floats, by: Floats) -> Floats:
-        """Risks moved on that scale."""
-
-    def mean(self, score: Floats) -> tuple[float, float]:
-        """Mean risk over cases, and its standard error."""
-
-
-def fitted_curve(cases: Followed, method: str | None, n_knots: int) -> Fitted:
+def fitted_curve(cases: Followed, method: str | None, n_knots: int) -> _CoxCurve | _LogisticCurve:
     """The curve of a method, by default the one that knows all kinds of events there are."""
     if method == "cox" and cases.other.any():
         raise InputError(
@@ -541,7 +523,7 @@ class _CoxCurve:
         return self._functions(_log_minus_log(score))[1:].T
 
     def at(self, score: Floats) -> tuple[Floats, Floats]:
-        """As `Fitted.at`."""
+        """Risks, and their standard errors on the scale of the regression."""
         columns = self.columns(score)
         risk = self.fit.risk(columns, TIME_STEPS)
         error = self.fit.standard_error(columns, TIME_STEPS)
@@ -549,11 +531,11 @@ class _CoxCurve:
         return risk, error / by_scale
 
     def moved(self, risk: Floats, by: Floats) -> Floats:
-        """As `Fitted.moved`."""
+        """Risks moved on that scale."""
         return np.asarray(-np.expm1(np.log1p(-risk) * np.exp(by)))
 
     def mean(self, score: Floats) -> tuple[float, float]:
-        """As `Fitted.mean`."""
+        """Mean risk over cases, and its standard error."""
         columns, share = self.columns(score), np.full(score.size, 1 / score.size)
         error = self.fit.standard_error(columns, TIME_STEPS, share)
         return float(self.fit.risk(columns, TIME_STEPS).mean()), float(error[0])
@@ -586,17 +568,17 @@ class _LogisticCurve:
         return cls(functions, fitted[0], inverse @ (root @ root.T) @ inverse)
 
     def at(self, score: Floats) -> tuple[Floats, Floats]:
-        """As `Fitted.at`."""
+        """Risks, and their standard errors on the scale of the regression."""
         basis = self.functions(log_odds_of(score))
         variance = np.einsum("ij,ik,kj->j", basis, self.covariance, basis)
         return expit(self.coefficients @ basis), np.sqrt(variance)
 
     def moved(self, risk: Floats, by: Floats) -> Floats:
-        """As `Fitted.moved`."""
+        """Risks moved on that scale."""
         return np.asarray(expit(logit(risk) + by))
 
     def mean(self, score: Floats) -> tuple[float, float]:
-        """As `Fitted.mean`."""
+        """Mean risk over cases, and its standard error."""
         basis = self.functions(log_odds_of(score))
         risk = expit(self.coefficients @ basis)
         slope = basis @ (risk * (1 - risk)) / score.size

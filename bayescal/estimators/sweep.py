@@ -196,11 +196,6 @@ def sweep_ece(
     -------
     %(share_of_each_replicate)s
 
-    Raises
-    ------
-    InputError
-        As `ece`.
-
     Notes
     -----
     Equal scores stay together or share their mean, so that the order of rows does not matter.
@@ -251,11 +246,6 @@ def sweep_bins(
     -------
     int or ndarray of int
         From 1 to the number of cases, and at most 100,000, counting bins that stay empty.
-
-    Raises
-    ------
-    InputError
-        As `sweep_ece`.
 
     References
     ----------

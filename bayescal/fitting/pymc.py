@@ -21,7 +21,7 @@ from bayescal.data.read import read_cases
 from bayescal.data.roles import Roles, Structure, as_roles, read_groups
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import terms_of
-from bayescal.inference.nuts import part_of_trace
+from bayescal.inference.curve import part_of_trace
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, TRACED, Curve, Frame, mean_errors
 from bayescal.model.draws import Part
 from bayescal.model.priors import Prior
@@ -54,8 +54,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
-
-__all__ = ["build_model", "from_pymc"]
 
 
 @door

@@ -31,12 +31,8 @@ IN_USE = (
 )
 
 
-def notes_of(f: Facts) -> list[str]:
+def notes_of(f: Facts) -> Iterator[str]:
     """What a reader of an assessment should know."""
-    return list(_notes(f))
-
-
-def _notes(f: Facts) -> Iterator[str]:
     post, data, edges = f.posterior, f.posterior.data, f.posterior.problem.edges
     if f.is_imputed:
         yield imputations_words(post)

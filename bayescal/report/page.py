@@ -52,7 +52,7 @@ def page_of(
     Without `is_whole` appendix and record are left out, which a terminal does not show.
     """
     told = _without_folders(source or {})
-    notes = notes_of(f)
+    notes = list(notes_of(f))
     advised = to_do(f)
     answer = (verdict.first, verdict.limit, verdict.alarm or advised)
     figure, *figures = _figures(f, verdict)

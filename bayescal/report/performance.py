@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
+# Columns of the panel.
+OF_PANEL = (
+    "title", "estimate", "calibrated_lower", "calibrated_upper", "prob_exceeds", "verdict",
+)  # fmt: skip
 RESAMPLES = 400
 MANY_CASES = 20_000
 LARGE_RESAMPLES = 200
@@ -116,8 +120,7 @@ def no_panel() -> pd.DataFrame:
     """The panel of no estimator: where outcomes are not known."""
     import pandas as pd
 
-    columns = ("title", "estimate", "calibrated_lower", "calibrated_upper", "prob_exceeds")
-    return pd.DataFrame(columns=[*columns, "verdict"], index=pd.Index([], name="estimator"))
+    return pd.DataFrame(columns=[*OF_PANEL], index=pd.Index([], name="estimator"))
 
 
 def panel_for(data: CalibrationData, names: Sequence[str]) -> tuple[str, ...]:
@@ -142,8 +145,7 @@ def resamples_for(data: CalibrationData) -> int:
 
 
 def _undefined(title: str, why: str) -> dict[str, object]:
-    numbers = ("estimate", "calibrated_lower", "calibrated_upper", "prob_exceeds")
-    return {"title": title, **dict.fromkeys(numbers, np.nan), "verdict": why}
+    return dict.fromkeys(OF_PANEL, np.nan) | {"title": title, "verdict": why}
 
 
 ENDS = ("estimate", "lower", "upper")
@@ -373,7 +375,7 @@ def raw_cases(data: CalibrationData) -> tuple[RawCases, ...]:
 
 
 class _Measured:
-    """Estimators and scores of a table, or of the cases themselves."""
+    """Estimators and scores of a table, or of the cases themselves; what two need is kept."""
 
     def __init__(self, cases: CalibrationData | RawCases) -> None:
         if isinstance(cases, CalibrationData):

@@ -148,9 +148,8 @@ def _all(blocks: Iterable[Block], numbers: Iterator[int]) -> str:
         if isinstance(block, Table):
             shown.append(_table(block))
         elif isinstance(block, Figure):
-            caption = " ".join(
-                text for text in (_strong(block.title), _text(block.caption)) if text
-            )
+            title = f"<strong>{_text(block.title)}.</strong>" if block.title else ""
+            caption = " ".join(filter(None, (title, _text(block.caption))))
             drawing = as_svg(block, f"figure-{next(numbers)}")
             shown.append(f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>")
         else:
@@ -204,10 +203,6 @@ def _paragraphs(texts: Iterable[str], kind: str = "") -> str:
 def _notes(notes: Iterable[str]) -> str:
     listed = "".join(f"<li>{_text(text)}</li>" for text in notes)
     return f'<section class="notes"><h2>Notes</h2><ul>{listed}</ul></section>' if listed else ""
-
-
-def _strong(text: str) -> str:
-    return f"<strong>{_text(text)}.</strong>" if text else ""
 
 
 def _text(text: object) -> str:

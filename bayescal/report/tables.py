@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -219,22 +220,15 @@ def _limit_rows(f: Facts) -> list[Row]:
     below = f.prob_below_limit
     new, validated = band(below)
     limit = f"P(error < {100 * f.limit.value:.3g} points)"
-    told = {
-        "prob_below_limit": (limit, below, ""),
-        "prob_below_limit_if_new": (
-            "the same, a new model",
-            new,
-            "if it was made from few patients or by a machine",
-        ),
-        "prob_below_limit_if_validated": (
-            "the same, a validated one",
-            validated,
-            "if it was validated before",
-        ),
-    }
+    few, before = "if it was made from few patients or by a machine", "if it was validated before"
+    told = (
+        ("prob_below_limit", limit, below, ""),
+        ("prob_below_limit_if_new", "the same, a new model", new, few),
+        ("prob_below_limit_if_validated", "the same, a validated one", validated, before),
+    )
     return [
         Row(name, label, {"shown": chance(value), "estimate": value}, hint=hint)
-        for name, (label, value, hint) in told.items()
+        for name, label, value, hint in told
     ]
 
 
@@ -273,17 +267,11 @@ def _functional_rows(summary: pd.DataFrame, is_pooled: bool) -> Iterator[Row]:
 def _performance_rows(f: Facts) -> Iterator[Row]:
     for name, row in f.performance.dropna(subset=["estimate"]).iterrows():
         known = OVERALL[str(name)]
-        values = {key: float(row[key]) for key in ("estimate", "lower", "upper")}
+        values: dict[str, Any] = {end: float(row[end]) for end in Measured._fields}
         places = decimals(values["lower"], values["upper"])
-        yield Row(
-            str(name),
-            known.label,
-            {**values, "ideal": known.ideal},
-            "Performance of the predictions",
-            known.hint,
-            decimals=places,
-            unit=known.unit,
-        )
+        values["ideal"] = known.ideal
+        title = "Performance of the predictions"
+        yield Row(str(name), known.label, values, title, known.hint, "", places, known.unit)
 
 
 def curve_table(f: Facts) -> Table:
@@ -315,10 +303,7 @@ def groups_table(f: Facts) -> Table:
             f"each other; “alone” is from the {f.kind}'s own cases"
         )
         columns += [_alone("observed_expected", MEDIA), _alone("calibration_slope", ON_PAGE)]
-    rows = [
-        Row(row.name, row.label, row.values, chosen=row.name in f.clearly_off)
-        for row in rows_of(f.by_group)
-    ]
+    rows = [replace(row, chosen=row.name in f.clearly_off) for row in rows_of(f.by_group)]
     head = capitalised(f.kind)
     return Table("groups", title, head, columns, rows, names_cases=True, stacks=True)
 
@@ -334,6 +319,13 @@ def _alone(name: str, media: tuple[str, ...]) -> Column:
     return Column(f"{name}_raw", head, shown, "Alone", media=media)
 
 
+def _hinted(frame: pd.DataFrame, words: Mapping[str, tuple[str, str]]) -> list[Row]:
+    """The rows of a data frame, each with its label and its hint."""
+    return [
+        replace(row, label=words[row.name][0], hint=words[row.name][1]) for row in rows_of(frame)
+    ]
+
+
 def spread_table(f: Facts) -> Table:
     """How much the groups differ, by the same fit."""
     labels = {
@@ -341,10 +333,7 @@ def spread_table(f: Facts) -> Table:
         "log_slope": ("SD of the log slope", ""),
         "correlation": ("Correlation", "of shift and log slope"),
     }
-    rows = [
-        Row(str(name), labels[str(name)][0], dict(row), hint=labels[str(name)][1])
-        for name, row in f.spread.add_prefix("spread_").iterrows()
-    ]
+    rows = _hinted(f.spread.add_prefix("spread_"), labels)
     column = measured("spread", "Median (95 % interval)", "{}_median")
     return Table("spread", f"How much the {f.kind}s differ", f"Between {f.kind}s", [column], rows)
 
@@ -359,10 +348,7 @@ def populations_table(f: Facts) -> Table:
         "now": ("Last period", ""),
         "next": (f"Next {f.kind}", ""),
     }
-    rows = [
-        Row(str(name), names[str(name)][0], row.to_dict(), hint=names[str(name)][1])
-        for name, row in f.populations.iterrows()
-    ]
+    rows = _hinted(f.populations, names)
     columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
     title = f"Whom it is true of: estimates and {percent(f.ci_prob)} intervals of one fit"
     return Table("populations", title, "Population", columns, rows, stacks=True)
@@ -382,8 +368,7 @@ def subgroups_table(f: Facts, of: str = "levels") -> Table:
 
 def periods_table(f: Facts) -> Table:
     """The periods beside other roles, of one fit."""
-    rows = [Row(str(name), str(name), dict(row)) for name, row in f.by_period.iterrows()]
-    return _parts_table(f, "periods", "Periods", "Period", rows)
+    return _parts_table(f, "periods", "Periods", "Period", rows_of(f.by_period))
 
 
 def _parts_table(f: Facts, name: str, what: str, head: str, rows: list[Row]) -> Table:
@@ -412,10 +397,8 @@ def followed_table(f: Facts) -> Table:
     assert data.follow_up is not None
     horizon, competing = data.follow_up.horizon, data.follow_up.competing
     at = f"{horizon:g}"
-    rows = []
-    for _, row in censoring_by_fifth(data).iterrows():
-        name = risks_words(row["lowest"], row["highest"])
-        rows.append(Row(name, name, row.to_dict()))
+    seen = censoring_by_fifth(data)
+    seen.index = [risks_words(*ends) for ends in zip(seen["lowest"], seen["highest"], strict=True)]
     return Table(
         "followed",
         f"What was seen by {at}, by fifth of the predicted risk",
@@ -431,7 +414,7 @@ def followed_table(f: Facts) -> Table:
             ),
             counts("at_risk", f"Followed to {at}", short="Followed"),
         ),
-        rows,
+        rows_of(seen),
     )
 
 
@@ -452,7 +435,7 @@ def benefit_table(f: Facts) -> Table:
         Column("treat_all", "Everyone", lambda row: as_fixed(1000 * row["treat_all"], 0)),
         chances("prob_best", "P(model best)"),
     )
-    rows = [Row(f"{t:g}", f"{t:g}", row.to_dict()) for t, row in f.net_benefit.iterrows()]
+    rows = rows_of(f.net_benefit.rename(index="{:g}".format))
     title = "Net benefit per 1000 patients, by the risk treated from on; treating no one has 0"
     return Table("benefit", title, "Treated from", columns, rows, stacks=True)
 
@@ -486,7 +469,7 @@ def classification_table(f: Facts) -> Table:
         head, short = SELECTED[name]
         return Column(name, head, shown, short=short, media=MEDIA if name != "treated" else ON_PAGE)
 
-    rows = [Row(f"{t:g}", f"{t:g}", row.to_dict()) for t, row in f.classification.iterrows()]
+    rows = rows_of(f.classification.rename(index="{:g}".format))
     none = "No threshold was given: these are the prevalence, half of it and twice it."
     return Table(
         "classification",
@@ -553,10 +536,8 @@ def diagnostics_table(f: Facts) -> Table:
 def imputations_table(f: Facts) -> Table:
     """What the missing data cost, by functional."""
     assert f.missing_information is not None
-    rows = [
-        Row(str(name), heading(str(name)), row.to_dict())
-        for name, row in f.missing_information.iterrows()
-    ]
+    cost = f.missing_information
+    rows = rows_of(cost, {name: heading(name) for name in cost.index})
     heads = {
         "mean": "Mean",
         "sd_within": "Within",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import locale
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,14 +179,10 @@ class _Written:
         return file.getvalue()
 
 
-def paper(environment: Mapping[str, str] | None = None) -> tuple[float, float]:
+def paper() -> tuple[float, float]:
     """Width and height of the paper that the user's country prints on, in inches."""
-    import os
-
-    told = os.environ if environment is None else environment
-    named = told.get("LC_ALL") or told.get("LC_PAPER") or told.get("LANG") or ""
-    if environment is None and not named:
-        named = locale.getlocale()[0] or ""
+    told = (os.environ.get(name) for name in ("LC_ALL", "LC_PAPER", "LANG"))
+    named = next(filter(None, told), locale.getlocale()[0] or "")
     country = named.partition(".")[0].rpartition("_")[2]
     return US_LETTER if country in OF_LETTER else A4
 

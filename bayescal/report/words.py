@@ -10,6 +10,8 @@ from typing import TypeAlias
 from bayescal.core.errors import InputError, check_type
 from bayescal.core.text import shortened
 
+__all__ = ["Words", "words"]
+
 # One, and several: "item", which has the plural "items", or a pair.
 Noun: TypeAlias = "str | tuple[str, str]"
 LONGEST_WORD = 40

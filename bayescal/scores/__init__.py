@@ -4,7 +4,7 @@ Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; those of
 true probabilities in place of outcomes, and `dawid_sebastiani_score` and `gaussian_skce` a number
 with its predicted mean and variance. Scores of an event also take many outcomes at the same scores
 in one call, or a `CalibrationData`; on the grid of a large one, cases have the mean score of their
-cell.
+cell. All raise `InputError` where the arrays are not of the same cases, or a score is not known.
 """
 
 from __future__ import annotations

@@ -77,12 +77,6 @@ def corp_decomposition(
         with one for each replicate when `y_true` has leading dimensions. The log score and its
         miscalibration are infinite when a score of 0 or 1 is contradicted.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or the score is not
-        known.
-
     Notes
     -----
     The isotonic fit follows the outcomes closely, so that with few cases a calibrated model has a
@@ -335,11 +329,6 @@ def class_wise_calibration_error(
     float
         From 0 to 2^(1/p).
 
-    Raises
-    ------
-    InputError
-        As `canonical_calibration_error`.
-
     Notes
     -----
     It is summed over classes, as in the paper; its authors' code leaves out the root. Others
@@ -384,11 +373,6 @@ def top_label_calibration_error(
     -------
     float
         From 0 to 1.
-
-    Raises
-    ------
-    InputError
-        As `canonical_calibration_error`.
 
     References
     ----------

@@ -363,11 +363,6 @@ def root_brier_score(
     float or ndarray
         One for each replicate when `y_true` has leading dimensions.
 
-    Raises
-    ------
-    InputError
-        As `brier_score`.
-
     Notes
     -----
     The paper's RBS is sqrt(E |p - e_y|^2), with the squares of all classes summed, also when there
@@ -420,11 +415,6 @@ def log_score(
     float or ndarray
         At least 0, and infinite when anything happened that had been given probability 0.
 
-    Raises
-    ------
-    InputError
-        As `brier_score`.
-
     References
     ----------
     Good, "Rational decisions", Journal of the Royal Statistical Society B 14, 1952.
@@ -462,11 +452,6 @@ def spherical_score(
     Returns
     -------
     %(share_of_each_replicate)s
-
-    Raises
-    ------
-    InputError
-        As `brier_score`.
 
     Notes
     -----
@@ -512,11 +497,6 @@ def bernoulli_dawid_sebastiani_score(
     float or ndarray
         Any number: certainty that proves right is rewarded without limit, so a probability of
         exactly 0 gives minus infinity; or infinity, if what was ruled out happens even once.
-
-    Raises
-    ------
-    InputError
-        As `brier_score`.
 
     See Also
     --------
@@ -666,11 +646,6 @@ def somers_dxy(
     float or ndarray
         From -1 to 1. One for each replicate when `y_true` has leading dimensions, NaN where there
         is but one class.
-
-    Raises
-    ------
-    InputError
-        As `c_statistic`.
 
     Notes
     -----

@@ -95,7 +95,7 @@ def test_a_failure_leaves_the_table_as_it_was(
         months[1].assign(p=2).to_csv("1.csv", index=False)
         assert run("assess", "1.csv", *FAST, "--update", "t.nc").code == 2
     else:
-        target = "bayescal.report.assess" if when == "assessing" else "xarray.Dataset.to_netcdf"
+        target = "bayescal.report.assess" if when == "assessing" else "xarray.DataTree.to_netcdf"
 
         def fail(*arguments: object, **options: object) -> None:
             raise OSError(28, "No space left on device")

@@ -202,12 +202,15 @@ def test_columns_of_numbers_take_what_they_need_and_words_share_the_rest() -> No
         ({"LANG": "fr_CA"}, US_LETTER),
         ({"LANG": "de_CH.UTF-8"}, A4),
         ({"LC_PAPER": "en_GB", "LANG": "en_US"}, A4),
-        ({}, A4),
         ({"LANG": "C.UTF-8"}, A4),
     ],
 )
-def test_paper_is_that_of_the_country(environment, size) -> None:
-    assert paper(environment) == size
+def test_paper_is_that_of_the_country(environment, size, monkeypatch) -> None:
+    for name in ("LC_ALL", "LC_PAPER", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert paper() == size
 
 
 @pytest.mark.slow
