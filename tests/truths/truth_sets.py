@@ -432,6 +432,7 @@ THEMES = {
         [f"{off}, spread {by}" for off in ("calibrated", "off") for by in (0, 0.2, 0.4)],
         (5, 12),
         sites,
+        120,  # each takes as long as ten of one curve, and asks for up to 12 sites
     ),
     "periods": Theme(
         ("constant, 0", "constant, .4", "sudden, .8", "gradual, -.8"), (5, 8), periods
