@@ -505,11 +505,11 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 """Attributes that say which kind of data there is; only `data` and `model` may ask for them."""
 
 ASKING = """
-    cli.reading estimators.survival fitting._update
+    estimators.survival fitting._update
     fitting.pymc gain.advice gain.paired gain.updates
-    inference.loo inference.pieces
-    multilevel.calibrated multilevel.changes multilevel.clusters
-    multilevel.compared multilevel.followed multilevel.nuts
+    inference.density inference.loo
+    multilevel.changes multilevel.clusters
+    multilevel.compared multilevel.curves multilevel.followed multilevel.nuts
     multilevel.problem multilevel.replicates plots._curve
     plots._numbers posterior.decisions posterior.departures
     posterior.functionals posterior.posterior

@@ -17,8 +17,8 @@ from scipy.special import logit
 
 import bayescal as bc
 from bayescal.cli import main
-from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import Desk, columns_of
+from bayescal.data.files import Upload
 from bayescal.errors import InputError
 
 N = 200
@@ -102,8 +102,8 @@ FILES: dict[str, tuple[str, bytes | None, str, str]] = {
     "missing scores": (
         "cases.csv",
         csv(FRAME.assign(risk=FRAME["risk"].mask(SOME))),
-        "the first on line 5 of cases.csv (column 'risk')",
-        "leave them out with DROP",
+        "4 of 200 rows lack a value: 4 in 'risk', the first on line 5 of cases.csv",
+        "DROP",
     ),
     "ids that repeat": (
         "cases.csv",
@@ -187,6 +187,7 @@ SPELT = {
         "COMPARE": "bayescal compare",
     },
     "app": {
+        "DROP": "\u201cLeave out rows with",
         "PERCENT": "\u201cPrediction, per cent\u201d", "LOGIT": "\u201cPrediction, log-odds\u201d",
         "PROB": "\u201cPrediction, 0 to 1\u201d", "COMPARE": "In Python, bayescal.compare_models",
     },
@@ -201,10 +202,6 @@ PROPOSED = {
     "everything at once",
 }
 """What the page shows as a guess, to be corrected, where other doors ask."""
-ON_THE_PAGE = {
-    "missing scores": ("4 of 200 rows lack a value: 4 in 'risk'", "\u201cLeave out rows with"),
-}
-"""Fault and cure where the page has words of its own."""
 
 
 def by_python(path: Path, capsys: Any, **named: str) -> str:
@@ -254,7 +251,7 @@ def test_a_file_is_refused_with_fault_and_cure(
         assert all(each["reason"] for each in told["columns"])
         return
     if door == "app":
-        fault, cure = ON_THE_PAGE.get(what, (fault, cure))
+        fault = fault.removesuffix(", the first on line 5 of cases.csv")
     if content is not None:
         Path(name).write_bytes(content)
     told = DOORS[door](Path(name), capsys, **TYPED.get(what, {}))

@@ -36,7 +36,6 @@ TOOLS = {
     "random_generator": "core/arrays",
     "smooth_rows": "core/sampling",
     "softplus": "core/optimise",
-    "tabulate": "data/rows",
 }
 """Functions of a module's top level, and the one module that may define each."""
 
@@ -122,9 +121,7 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         "data/clusters:clusters_of",  # keys of clusters
         "data/clusters:read_clusters",  # numbers of strata
         "multilevel/clusters:__init__",  # pairs of a cluster and a group
-        "data/roles:_distinct",  # labels
-        "data/roles:read_periods",  # labels
-        "data/roles:_distinct_times",  # labels
+        "data/roles:_distinct_of",  # labels
         "estimators/kernel:_cells",  # cells of a grid
         "estimators/smooth:_gathered",  # cells of a grid
         "estimators/distance:_monotone_misfit",  # heights of a path

@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal.cli.options import FIT, OF_COLUMNS, OF_READING, PLANNED, Command, Parsed, as_typed
-from bayescal.cli.reading import (
-    checked,
-    labels_of,
-    read_from,
-    read_predictions,
-    request_of,
-    written,
-)
+from bayescal.cli.reading import introduction, read_from, request_of
 from bayescal.cli.terminal import BOLD, DIM, Terminal, working
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.page import Page, Section
@@ -24,7 +17,6 @@ from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
     from bayescal.cli.output import RunningTable
-    from bayescal.cli.reading import Predictions
     from bayescal.core.arrays import Floats
     from bayescal.data.columns import Request
     from bayescal.data.reading import Cases
@@ -97,14 +89,14 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
         from bayescal.cli.output import RunningTable
 
         running = RunningTable.open(given["update"])
-    predictions = read_predictions(replace(request, needs_outcomes=running is not None))
+    predictions = read_from(replace(request, needs_outcomes=running is not None))
     if not predictions.data.has_outcomes:
         raise InputError(f"every outcome is missing in {given.file}. One at least must be known.")
     return _of_table(predictions, running, given, options, terminal)
 
 
 def _of_table(
-    predictions: Predictions,
+    predictions: Cases,
     running: RunningTable | None,
     given: Parsed,
     options: dict[str, Any],
@@ -113,7 +105,7 @@ def _of_table(
     """Assess cases, with those of a running table."""
     from bayescal.report import assess as assessed
 
-    data, source = predictions.data, predictions.source
+    data, source = predictions.data, predictions.told
     if running is not None:
         running = running.with_cases(predictions, force=given["force"])
         data, source = running.cases, source | running.source
@@ -139,9 +131,9 @@ def _of_horizons(request: Request, options: dict[str, Any], terminal: Terminal) 
     title = f"{told}, outcome {shortened(str(columns.event))}"
     _introduce_cases(read, title, terminal)
     roles = {"sample_weight": read.weight, "weight_type": request.weight_type}
-    roles |= {"cluster": labels_of(read, "cluster"), "stratum": labels_of(read, "stratum")}
+    roles |= {"cluster": read.labels("cluster"), "stratum": read.labels("stratum")}
     risks = pd.DataFrame(read.probs)
-    with checked(read), working("Fitting the families of curves at each horizon"):
+    with read.worded(), working("Fitting the families of curves at each horizon"):
         result: Any = assessed(read.outcome, risks, horizon=horizons, **options, **roles)
     source = {"file": str(request.path), "rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {"time": columns.time, "event": columns.event, "scores": ", ".join(read.probs)}
@@ -162,7 +154,7 @@ def _ahead(given: Parsed, terminal: Terminal, request: Request, how: dict[str, A
     if new is not None and named.subgroup:
         raise InputError("--subgroup names no new cases. Take --site or --period, or neither.")
     of_cases: Any = _as_probabilities(scores, request.as_written) if scores else None
-    predictions = read_predictions(request)
+    predictions = read_from(request)
     if new is not None:
         of_cases = read_scores(request, new, str(predictions.columns.prob))
         of_cases = of_cases[of_cases == of_cases]
@@ -174,7 +166,7 @@ def _ahead(given: Parsed, terminal: Terminal, request: Request, how: dict[str, A
             result: Any = predict(predictions.data, of_cases, at=given["at"], **how)
         else:
             result = expect(predictions.data, of_cases, **how)
-    source = predictions.source | ({} if new is None else {"new": str(new)})
+    source = predictions.told | ({} if new is None else {"new": str(new)})
     return Answer(result, predictions.title, source)
 
 
@@ -206,13 +198,13 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     request = _request(given, [each for each in COMPARE if several or each not in of_models])
     if not several:
         _refuse(given, "the second --prob of a comparison of models", *of_models)
-        predictions = read_predictions(request)
+        predictions = read_from(request)
         from bayescal.fitting import compare as compared
 
         _introduce(predictions, terminal)
         with working("Fitting the families of curves"):
             families = compared(predictions.data, **_fit(how))
-        return Answer(families, predictions.title, predictions.source)
+        return Answer(families, predictions.title, predictions.told)
     if len({*names}) < len(names):
         raise InputError("--prob names the same column twice. Name each model once.")
     _refuse(given, "one --prob", "imputation")
@@ -227,15 +219,15 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
         _refuse(given, "a second --prob that is a map of the first", "weight-type", "in-sample")
     title = f"{' and '.join(map(shortened, names))} in {shortened(request.path.name)}"
     _introduce_cases(read, title, terminal)
-    roles: dict[str, Any] = {"site": labels_of(read, "site")}
-    roles |= {"cluster": labels_of(read, "cluster"), "sample_weight": read.weight}
+    roles: dict[str, Any] = {"site": read.labels("site")}
+    roles |= {"cluster": read.labels("cluster"), "sample_weight": read.weight}
     if request.horizon is None:
         roles["pos_label"] = request.pos_label
     else:
         roles["horizon"] = request.horizon
     source: dict[str, Any] = {"file": str(request.path), "models": ", ".join(names)}
     source |= {"rows_read": read.rows, "rows_dropped": read.dropped}
-    source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | written(request)
+    source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | request.told
     if is_map:
         roles["weight_type"] = request.weight_type
         told: tuple[str, ...] = ()
@@ -247,7 +239,7 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
 
     called = {f"models[{shortened(name)!r}]": name for name in names}
     models = {name: read.probs[name] for name in names}
-    with working("Fitting each model"), checked(read, **called):
+    with working("Fitting each model"), read.worded(**called):
         result = compare_models(read.outcome, models, **roles, **_fit(how))
     return Answer(result, title, source, of_page={"thresholds": thresholds})
 
@@ -268,7 +260,7 @@ def _gain(read: Cases, options: dict[str, Any]) -> Any:
     from bayescal.gain import recalibration_gain
 
     (of_before, before), (of_after, after) = read.probs.items()
-    with working("Computing the gain"), checked(read, before=of_before, after=of_after):
+    with working("Computing the gain"), read.worded(before=of_before, after=of_after):
         warnings.filterwarnings("ignore", "after was fitted to these patients")
         return recalibration_gain(read.outcome, before, after, **options)
 
@@ -281,7 +273,7 @@ def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
         raise InputError("--new goes with --output: name the file to write its new scores to.")
     if given["method"] is not None and output is None and folds is None:
         raise InputError("--method goes with --output or --folds: the map is fitted for these.")
-    predictions = read_predictions(_request(given, RECALIBRATE))
+    predictions = read_from(_request(given, RECALIBRATE))
     recalibrator, made = None, None
     if output is not None or folds is not None:
         from bayescal.cli.output import Recalibrated, recalibrator_of
@@ -299,7 +291,7 @@ def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
             result: Any = recommend(predictions.data, thresholds=thresholds, **how)
     else:
         result = _cross_fitted(predictions, folds, recalibrator, how, thresholds)
-    answer = Answer(result, predictions.title, predictions.source)
+    answer = Answer(result, predictions.title, predictions.told)
     if made is None:
         return answer
     with working("Fitting"):
@@ -311,13 +303,13 @@ def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
 
 
 def _cross_fitted(
-    predictions: Predictions, folds: int, recalibrator: Any, how: dict[str, Any], thresholds: Any
+    predictions: Cases, folds: int, recalibrator: Any, how: dict[str, Any], thresholds: Any
 ) -> Any:
     """What fitting a map gains, by maps that were fitted to other cases."""
     from bayescal.data.cases import as_outcomes
     from bayescal.gain import cross_fit, recalibration_gain
 
-    read = predictions.cases
+    read = predictions
     outcome = as_outcomes(read.outcome, pos_label=predictions.request.pos_label)
     seed, weight = how["random_state"], read.weight
     with working("Fitting on all folds but one") as progress:
@@ -343,14 +335,14 @@ def _cross_fitted(
         )
 
 
-def _check_folds(predictions: Predictions, folds: int) -> None:
+def _check_folds(predictions: Cases, folds: int) -> None:
     """Refuse more folds than there are events, or cases without one."""
     from bayescal.core.errors import as_count
     from bayescal.core.text import count
     from bayescal.data.cases import as_outcomes
 
     as_count(folds, "folds", 2)
-    read = predictions.cases
+    read = predictions
     outcome = as_outcomes(read.outcome, pos_label=predictions.request.pos_label)
     events = int(outcome.sum())
     others = outcome.size - events
@@ -377,9 +369,9 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
     scores: Any
     if given.file is not None:
         _refuse(given, "no pilot: leave them out, or the pilot", *setting)
-        predictions = read_predictions(_request(given, PLAN))
+        predictions = read_from(_request(given, PLAN))
         _introduce(predictions, terminal)
-        scores, source = predictions.data, predictions.source
+        scores, source = predictions.data, predictions.told
         if truth == PILOT_ARGUMENT:
             from bayescal.fitting import fit
 
@@ -490,12 +482,12 @@ def _request(given: Parsed, options: Iterable[str], *, several_horizons: bool = 
     return request_of(given.file, typed, takes, several_horizons=several_horizons)
 
 
-def _introduce(predictions: Predictions, terminal: Terminal) -> None:
+def _introduce(predictions: Cases, terminal: Terminal) -> None:
     """Say what is read as what, before anything is computed."""
     terminal.say(predictions.title, BOLD)
-    for line in predictions.lines:
+    for line in introduction(predictions):
         terminal.say(line, DIM)
-    for text in predictions.cases.remarks:
+    for text in predictions.remarks:
         terminal.note(text)
 
 

@@ -29,12 +29,7 @@ BINARY = (".gz", ".ods", ".parquet", ".pq", ".xls", ".xlsb", ".xlsm", ".xlsx")
 def check_targets(targets: Mapping[str, Path | None], inputs: Sequence[Path | None]) -> None:
     """Refuse, before anything is computed, outputs that cannot be written or replace a file in use.
 
-    Parameters
-    ----------
-    targets : mapping of str to Path or None
-        Files that are written, by their options.
-    inputs : sequence of Path or None
-        Files that are read.
+    They come by the options that name them.
     """
     written = {name: path for name, path in targets.items() if path is not None and path != STDOUT}
     for path in written.values():

@@ -18,7 +18,6 @@ from bayescal.core.text import count, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal.cli.reading import Predictions
     from bayescal.cli.terminal import Progress
     from bayescal.core.arrays import Floats
     from bayescal.data.files import Source
@@ -65,13 +64,13 @@ class Recalibrated:
 
     @classmethod
     def of(
-        cls, predictions: Predictions, new: Path | None, output: Path, recalibrator: Any
+        cls, predictions: Cases, new: Path | None, output: Path, recalibrator: Any
     ) -> Recalibrated:
         """Read the scores of the new file, or of the cases themselves; nothing is fitted yet."""
         from bayescal.data.reading import open_as, read_scores
 
-        request, score = predictions.cases.request, str(predictions.columns.prob)
-        source = open_as(request, new or predictions.path)
+        request, score = predictions.request, str(predictions.columns.prob)
+        source = open_as(request, new or predictions.request.path)
         ends = ("recalibrated", *(("lower", "upper") if hasattr(recalibrator, "interval") else ()))
         names = [f"{score}_{end}" for end in ends]
         for name in names:
@@ -80,7 +79,7 @@ class Recalibrated:
                     f"{source.path} already has a column {name!r}, which would be added. Rename or "
                     "remove it first."
                 )
-        scores = read_scores(request, new or predictions.path, score)
+        scores = read_scores(request, new or predictions.request.path, score)
         return cls(source, request.as_written, score, output, recalibrator, names, scores)
 
     def compute(self, level: float, progress: Progress) -> None:
@@ -118,7 +117,7 @@ class Recalibrated:
                 "new cells are empty there."
             )
 
-    def writer(self, predictions: Predictions, method: str) -> Callable[[], list[Path]]:
+    def writer(self, predictions: Cases, method: str) -> Callable[[], list[Path]]:
         """What writes the file and its mark."""
 
         def write() -> list[Path]:
@@ -129,7 +128,7 @@ class Recalibrated:
                 table.loc[known, name] = values
             write_table(self.output, table, **_marks(self.source, table[self.score], self.output))
             data = predictions.data
-            mark = _write_mark(self.output, predictions.path, data, method, self.names)
+            mark = _write_mark(self.output, predictions.request.path, data, method, self.names)
             return [self.output, mark]
 
         return write
@@ -184,7 +183,7 @@ def find_mark(file: Path, cases: Cases, column: str) -> Mark | None:
             marked, columns = record["fitted_to"]["sha256"], record["columns"]
         except (OSError, ValueError, KeyError, TypeError):
             continue  # there is none, or it is another program's file
-        sought = sought or _fingerprint(cases.table())
+        sought = sought or _fingerprint(cases.data)
         if column in columns and (marked == sought or path == own):
             return Mark(path, marked == sought)
     return None
@@ -236,12 +235,12 @@ class RunningTable:
         added = tuple(json.loads(dataset.attrs.get("added", "[]")))
         return cls(path, CalibrationData.from_xarray(dataset), added, state)
 
-    def with_cases(self, predictions: Predictions, *, force: bool = False) -> RunningTable:
+    def with_cases(self, predictions: Cases, *, force: bool = False) -> RunningTable:
         """The table with new cases, not yet written; `force` adds what seems to be there."""
         from bayescal.data.stored import fingerprint
 
         new = {
-            "file": str(predictions.path),
+            "file": str(predictions.request.path),
             "fingerprint": fingerprint(predictions.data),
             "cases": predictions.data.n,
             "event": predictions.event,

@@ -173,7 +173,7 @@ LARGEST_EXPONENT = 700.0
 FLAT = 1e-12
 LOGISTIC_ROOM = 1 << 14
 LOGISTIC_STEPS = 200
-TOLERANCE = 1e-10
+LOGISTIC_TOLERANCE = 1e-10
 LOGISTIC_LONGEST = 1e6
 RIDGE, LEAST = 1e-14, 1e-200
 LOGISTIC_ROUNDING = 1e-13
@@ -252,8 +252,8 @@ def _climb(
         coef[moved], best[moved] = trial[better], value[better]
         gradient = totals[moved] - fitted[better]
         step[moved], gain = _newton_step(gradient, information[better], reach)
-        converged[moved] = gain < TOLERANCE
-        active = active[~converged[active] & (np.abs(step[active]) @ reach > TOLERANCE)]
+        converged[moved] = gain < LOGISTIC_TOLERANCE
+        active = active[~converged[active] & (np.abs(step[active]) @ reach > LOGISTIC_TOLERANCE)]
     coef[converged] += step[converged]
     return coef, converged
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from bayescal.core.table import Table
 
-__all__ = ["Figure", "Page", "Section", "as_text", "wrapped"]
+__all__ = ["Figure", "Page", "Section", "wrapped"]
 
 LINE_WIDTH = 78
 
@@ -69,11 +69,14 @@ class Page:
     record: Mapping[str, Any] = field(default_factory=dict)
     tone: str = "open"
 
-    def __str__(self) -> str:
-        return as_text(self)
-
     def __repr__(self) -> str:
-        return as_text(self)
+        """For a terminal of 80 columns: no figures, no appendix."""
+        parts = [[self.subject], [line for text in self.answer for line in wrapped(text)]]
+        for section in self.sections:
+            if not section.appendix:
+                parts += _parts_of(section)
+        parts += [[line for text in self.notes for line in wrapped(f"Note: {text}")]]
+        return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
     def worded(self, reword: Callable[[str], str]) -> Page:
         """The page in other words: of predictions, or of answers, where others speak of cases."""
@@ -120,16 +123,6 @@ class Page:
             for block in section.blocks
             if isinstance(block, Table)
         }
-
-
-def as_text(page: Page) -> str:
-    """A page for a terminal of 80 columns: no figures, no appendix."""
-    parts = [[page.subject], [line for text in page.answer for line in wrapped(text)]]
-    for section in page.sections:
-        if not section.appendix:
-            parts += _parts_of(section)
-    parts += [[line for text in page.notes for line in wrapped(f"Note: {text}")]]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
 def _parts_of(section: Section) -> Iterator[list[str]]:

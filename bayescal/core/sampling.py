@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -64,9 +64,6 @@ GENERATORS = (
 )
 # fmt: on
 
-# Axes of normal points that are kept: those of the families of one average.
-KEPT_AXES = 64
-
 # Of the probabilities at which normal points are read.
 NEAREST_TO_ENDS = 1e-12
 
@@ -81,42 +78,18 @@ def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     size = 1 << power
     points = np.empty((size, d))
     for axis in range(d):
-        of_lattice = axis < len(GENERATORS)
-        points[:, axis] = _lattice(power, axis) if of_lattice else rng.permutation(size) / size
+        # of a lattice, the remainders of multiples; they are exact, as the size is a power of 2
+        steps = np.arange(size) * GENERATORS[axis] & (size - 1) if axis < len(GENERATORS) else None
+        points[:, axis] = (rng.permutation(size) if steps is None else steps) / size
     points += rng.random(d)
     points -= np.floor(points)
     return np.asarray(1 - np.abs(2 * points - 1))
 
 
 def normal_points(power: int, d: int, rng: np.random.Generator) -> Floats:
-    """Standard normal quantiles of `lattice_points`, of shape (2^power, d).
-
-    Families of curves that are drawn from one stream of random numbers have equal axes, each of
-    which is worked out once.
-    """
-    if d > len(GENERATORS):
-        return _normal(lattice_points(power, d, rng))
-    shifts = rng.random(d).tolist()
-    return np.stack([_normal_axis(power, *each) for each in enumerate(shifts)]).T
-
-
-@lru_cache(KEPT_AXES)
-def _normal_axis(power: int, axis: int, shift: float) -> Floats:
-    """One axis of normal points, of shape (2^power,), which is not to be written to."""
-    points = _lattice(power, axis) + shift
-    points -= np.floor(points)
-    return _normal(1 - np.abs(2 * points - 1))
-
-
-@lru_cache(KEPT_AXES)
-def _lattice(power: int, axis: int) -> Floats:
-    """An axis of the lattice before its shift, which is not to be written to."""
-    size = 1 << power
-    return np.asarray((np.arange(size) * GENERATORS[axis] & (size - 1)) / size)  # the remainder
-
-
-def _normal(uniform: Floats) -> Floats:
-    return np.asarray(ndtri(np.clip(uniform, NEAREST_TO_ENDS, 1 - NEAREST_TO_ENDS)))
+    """Standard normal quantiles of `lattice_points`, of shape (2^power, d)."""
+    inside = np.clip(lattice_points(power, d, rng), NEAREST_TO_ENDS, 1 - NEAREST_TO_ENDS)
+    return np.asarray(ndtri(inside))
 
 
 # Points that `even_points` spreads round one centre.
@@ -205,7 +178,7 @@ PARETO_FLAT = 1e-9
 PARETO_MANY = 225
 PRIOR_QUARTILE = 3
 PRIOR_DRAWS, PRIOR_SHAPE = 10, 0.5
-NEGLIGIBLE = 10 * np.finfo(np.float64).eps
+PARETO_NEGLIGIBLE = 10 * np.finfo(np.float64).eps
 
 
 def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
@@ -246,7 +219,7 @@ def _smooth_tails(tail: Floats, cutoff: Floats) -> tuple[Floats, Floats]:
     for part in blocks(candidates, excess.size):
         shape[:, part] = np.log1p(-b[:, part, None] * excess[:, None]).mean(axis=2)
     share = softmax(size * (np.log(-b / shape) - shape - 1), axis=1)
-    share[share < NEGLIGIBLE] = 0
+    share[share < PARETO_NEGLIGIBLE] = 0
     mean = (b * share).sum(axis=1, keepdims=True) / share.sum(axis=1, keepdims=True)
     k = np.log1p(-mean * excess).mean(axis=1, keepdims=True)
     scale = -k / mean
@@ -531,62 +504,35 @@ def _log_mixture(points: Floats, kernels: Sequence[_Kernels]) -> Floats:
 
 
 def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
-    """Log density of an even mixture of kernels of one scale."""
+    """Log density of an even mixture of kernels of one scale; several centres have one block."""
     centres, scale = kernels.centres, kernels.scale
-    d = scale.shape[0]
     whiten = np.linalg.inv(scale).T
-    degrees = _degrees(d)
-    half = (degrees + d) / 2
     middle = centres.mean(axis=0) @ whiten
     whitened = points @ whiten
     whitened -= middle
-    if len(kernels.blocks) > 1:
-        return _log_of_blocks(whitened, kernels)
-    if len(centres) == 1:
-        summed = -half * np.log1p(np.vecdot(whitened, whitened) / degrees)
-    else:
-        nearest, summed = np.empty((2, len(points)))
-        around = centres @ whiten - middle
-        for part in blocks(len(points), len(centres), ROOM_OF_KERNELS):
-            away = _squared_distances(whitened[part], around)
-            away /= degrees
-            away += 1
-            away.min(axis=1, out=nearest[part])
-            closeness = np.divide(nearest[part, None], away, out=away)
-            _raised(closeness, degrees + d).sum(axis=1, out=summed[part])
-        summed = np.log(summed) - half * np.log(nearest)
-    constant = (
-        gammaln(half)
-        - gammaln(degrees / 2)
-        - 0.5 * d * np.log(degrees * np.pi)
-        - np.log(np.diag(scale)).sum()
-        - np.log(centres.shape[0])
-    )
-    return np.asarray(constant + summed)
-
-
-def _log_of_blocks(whitened: Floats, kernel: _Kernels) -> Floats:
-    """Log density of one kernel whose blocks of coordinates are stretched apart."""
-    density = np.full(len(whitened), -np.log(np.diag(kernel.scale)).sum())
-    for part in kernel.blocks:
+    density = np.full(len(points), -np.log(np.diag(scale)).sum() - np.log(len(centres)))
+    for part in kernels.blocks:
         d = part.stop - part.start
         degrees, own = _degrees(d), whitened[:, part]
         half = (degrees + d) / 2
-        density -= half * np.log1p(np.vecdot(own, own) / degrees)
         density += gammaln(half) - gammaln(degrees / 2) - 0.5 * d * np.log(degrees * np.pi)
+        if len(centres) == 1:
+            density -= half * np.log1p(np.vecdot(own, own) / degrees)
+        else:
+            density += _log_closeness(own, centres @ whiten - middle, degrees, half)
     return density
 
 
-def _raised(x: Floats, halves: int) -> Floats:
-    """The power halves / 2, by products: several times faster than by logarithms."""
-    power, product = halves // 2, np.sqrt(x) if halves % 2 else None
-    while power:
-        if power % 2:
-            product = x if product is None else product * x
-        power //= 2
-        if power:
-            x = x * x
-    return np.ones_like(x) if product is None else product
+def _log_closeness(points: Floats, centres: Floats, degrees: int, half: float) -> Floats:
+    """Log of the sum over centres of (1 + squared distance / degrees)^-half."""
+    nearest, summed = np.empty((2, len(points)))
+    for part in blocks(len(points), len(centres), ROOM_OF_KERNELS):
+        away = _squared_distances(points[part], centres)
+        away /= degrees
+        away += 1
+        away.min(axis=1, out=nearest[part])
+        ((nearest[part, None] / away) ** half).sum(axis=1, out=summed[part])
+    return np.asarray(np.log(summed) - half * np.log(nearest))
 
 
 def _squared_distances(points: Floats, centres: Floats) -> Floats:

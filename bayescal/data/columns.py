@@ -6,7 +6,8 @@ Nothing heavy is imported, since options of the command line are made of the rol
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import wraps
@@ -27,25 +28,17 @@ WeightType = Literal["counts", "sampling"]
 
 __all__ = [
     "OF_TABLE", "PERCENT", "PROBABILITY", "PYTHON", "ROLES", "ColumnRoles", "Columns", "Door",
-    "Encoded", "Request", "Role", "Scale", "listed", "meant", "spelt_out",
+    "Encoded", "Request", "Role", "Scale", "check_columns", "listed", "spelt_out",
 ]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Role(NamedTuple):
-    """What a column says of each case, declared once for every door.
+    """What a column says of each case, declared once for every door, with a line on what it is.
 
-    Attributes
-    ----------
-    name : str
-        The word for it, of arrays, of columns and of options.
-    kind : {"outcomes", "probabilities", "numbers", "labels", "times"}
-        How a column is read. Labels are taken verbatim; times are dates, numbers or texts in order.
-    line : str
-        What it is, in one sentence for documentation.
-    groups : bool
-        Whether its levels are told apart: a curve may differ between them.
+    Labels are taken verbatim; times are dates, numbers or texts in order. Levels of groups are told
+    apart: a curve may differ between them.
     """
 
     name: str
@@ -112,20 +105,14 @@ ARGUMENTS = {"y_true": "outcome", "y_prob": "prob"}
 TIME_COLUMNS = ("time", "event", "entry")
 OF_LABELS = [name for name, role in ROLES.items() if role.kind in ("labels", "times")]
 COLUMNS_SHOWN = 8
+# Words that a column of times may be called by; in the plural, too.
+UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
 # By what dates of periods are taken, and how that is written.
 CALENDAR = {"week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
 
 
 class Encoded(NamedTuple):
-    """Labels, each kept once.
-
-    Attributes
-    ----------
-    row : ndarray of int of shape (n,)
-        Index of the label of each case.
-    labels : ndarray of shape (labels,)
-        Of which not all need occur.
-    """
+    """Labels, each kept once, of which not all need occur; and which of them each case has."""
 
     row: NDArray[np.intp]
     labels: NDArray[np.object_]
@@ -223,82 +210,41 @@ class Columns(NamedTuple):
         names = dict(self.named) | {f"subgroup[{name!r}]": name for name in self.subgroup}
         return f"column {names[role]!r}" if role in names else argument
 
-    def check(self, names: Collection[str], source: str) -> None:
-        """Refuse a table that lacks a column, or has two of one name.
-
-        Parameters
-        ----------
-        names : collection of str
-            The columns that there are.
-        source : str
-            What the user calls the table.
-        """
+    def check(self, names: Collection[str]) -> None:
+        """Refuse a data frame that lacks a column, or has two of one name."""
         timed = any(getattr(self, role) is not None for role in TIME_COLUMNS)
         if timed and self.outcome is not None:
             raise InputError("outcome was given beside time, event or entry. Leave one out.")
         for role in (*(("time", "event") if timed else ("outcome",)), "prob"):
             if getattr(self, role) is None:
                 raise InputError(f"{role} must be the name of a column, got None.")
-        for role, name in self.named:
-            same = sum(_is(each, name) for each in names)
-            if not same:
-                raise InputError(
-                    f"{source} has no column {shortened(repr(name))}, which is to hold the {role}. "
-                    f"There are {listed(names)}.{meant(name, names)}"
-                )
-            if same > 1:
-                raise InputError(
-                    f"{source} has {same} columns called {shortened(repr(name))}. Rename all but "
-                    "one."
-                )
+        check_columns(self.named, names, _keyword)
 
 
 class Door(NamedTuple):
-    """How what is asked is spelt where it is asked.
-
-    Attributes
-    ----------
-    option : callable
-        Of an argument in Python's words, and perhaps its value: how it is given.
-    several : str
-        What compares several predictions.
-    unknown : str
-        What takes cases whose outcome is not known.
-    command : callable
-        Of a file and its columns: how that is called of them.
-    """
+    """Where a file is read, and how what is asked is spelt there."""
 
     option: Callable[..., str]
+    """Of an argument in Python's words, and perhaps its value: how it is given."""
     several: str
+    """What compares several predictions."""
     unknown: str
-    command: Callable[[Any, Columns], str]
+    """What takes cases whose outcome is not known."""
+    asks: bool = True
+    """Whether it asks what weights are, of which others warn."""
+    shows: bool = False
+    """Whether a likely answer is taken, since it is shown to be corrected."""
 
 
 def _keyword(name: str, value: Any = None) -> str:
     return f"{name}=" if value is None else f"{name}={value!r}"
 
 
-PYTHON = Door(
-    _keyword,
-    "bayescal.compare_models",
-    "bayescal.fit_known",
-    lambda path, columns: "bayescal.fit_known.",
-)
+PYTHON = Door(_keyword, "bayescal.compare_models", "bayescal.fit_known", asks=False)
 
 
-@dataclass(frozen=True)
-class Scale:
-    """What scores are written as.
-
-    Attributes
-    ----------
-    name : str
-        In the plural: "log-odds".
-    lowest, highest : float
-        Of the scores that there can be.
-    to_probability, from_probability : callable
-        From scores to probabilities, and back.
-    """
+class Scale(NamedTuple):
+    """What scores are written as: its name, in the plural, and where they can lie."""
 
     name: str
     lowest: float
@@ -330,24 +276,10 @@ SCALES = {
 
 @dataclass(frozen=True)
 class Request:
-    """What was said of a file.
+    """What is known of a file: what was said, and then what was guessed.
 
-    Attributes
-    ----------
-    columns : Columns
-        Those that were named.
-    others : mapping of str to str
-        Columns of several predictions, and what each was named by.
-    horizon : float, tuple of float, or None
-        Of times; of several `others` has a column for each.
-    cause, censored : str or None
-        What the event, and a case that left, are written as in the column of events.
-    every : str or None
-        By what dates of periods are taken: week, month, quarter or year.
-    needs_outcomes : bool
-        Whether cases without an outcome are refused, too.
-    asks : tuple of str
-        Roles that the door takes.
+    `others` has columns of several predictions, each with what it was named by: of several horizons
+    one for each. `asks` has the roles that are taken.
     """
 
     path: Any
@@ -391,25 +323,24 @@ class Request:
                 raise InputError(
                     f"{option(name)} goes with {option(needed)}, the column of the {what}."
                 )
-        for role in ("site", "period"):
-            name = getattr(columns, role)
-            if name is not None and name == columns.cluster:
-                raise InputError(
-                    f"{option('cluster')} and {option(role)} name the same column, {name!r}, so "
-                    f"that each {role} would be one cluster. Leave one of the two out."
-                )
         for name in columns.subgroup:
             if columns.subgroup.count(name) > 1:
                 raise InputError(
                     f"{option('subgroup', name)} was given twice. Name each column once."
                 )
-        used = [(role, getattr(columns, role)) for role in TIME_COLUMNS]
-        for at, (role, name) in enumerate(used):
-            for other, theirs in (*used[at + 1 :], *self.named):
-                if name is not None and name == theirs and role != other:
+        named = self.named
+        for at, (role, name) in enumerate(named):
+            for other, _ in (each for each in named[at + 1 :] if each[1] == name):
+                if other == "cluster" and role in ("site", "period"):
                     raise InputError(
-                        f"{option(role)} and {option(other)} name the same column, {name!r}. Name "
-                        "one for each."
+                        f"{option('cluster')} and {option(role)} name the same column, {name!r}, "
+                        f"so that each {role} would be one cluster. Leave one of the two out."
+                    )
+                if role != other and {role, other} & {*TIME_COLUMNS}:
+                    first, second = sorted((role, other), key=lambda each: each not in TIME_COLUMNS)
+                    raise InputError(
+                        f"{option(first)} and {option(second)} name the same column, {name!r}. "
+                        "Name one for each."
                     )
 
     @property
@@ -424,6 +355,20 @@ class Request:
         return of_outcomes | ({} if self.columns.time is None else {"horizon": self.horizon})
 
     @property
+    def by(self) -> str:
+        """By when the event came: `by 5 years`, or `by 5 (column t)` if its name is no unit."""
+        column, at = str(self.columns.time), self.horizon
+        unit = column.strip().lower().removesuffix("s")
+        if unit not in UNITS_OF_TIME:
+            return f"by {at:g} (column {shortened(column)})"
+        return f"by {at:g} {unit}{'' if at == 1 else 's'}"
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What scores are written as, for a record; nothing of probabilities."""
+        return {} if self.scale == "probability" else {"scale": self.as_written.name}
+
+    @property
     def as_written(self) -> Scale:
         """What scores are written as."""
         return SCALES[self.scale]
@@ -436,18 +381,24 @@ def listed(names: Collection[str]) -> str:
     return shown + f" and {more} more" * (more > 0)
 
 
-def meant(name: Any, names: Collection[Any]) -> str:
-    """The nearest name, as a question."""
-    near = get_close_matches(str(name), [str(each) for each in names][:1000], 1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
-def _is(name: Any, wanted: Any) -> bool:
-    """Whether a name is the one that is wanted; what cannot be compared is no name."""
-    try:
-        return bool(name == wanted)
-    except (TypeError, ValueError):
-        return False
+def check_columns(
+    named: Iterable[tuple[str, Any]], names: Collection[str], option: Callable[[str], str]
+) -> None:
+    """Refuse a column that was named and is not there, or is there twice."""
+    often = Counter(names)
+    for role, name in named:
+        if not isinstance(name, str) or not often[name]:
+            near = get_close_matches(str(name), [str(each) for each in names][:1000], 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(
+                f"{option(role)}: there is no column {shortened(repr(name))}. There are "
+                f"{listed(names)}.{meant}"
+            )
+        if often[name] > 1:
+            raise InputError(
+                f"{option(role)}: {often[name]} columns are called {shortened(repr(name))}. Rename "
+                "all but one."
+            )
 
 
 # Words of other packages that no spelling is near to.
@@ -460,13 +411,7 @@ MEANT = {
 
 
 def spelt_out(roles: Any) -> Callable[[Function], Function]:
-    """Show the keywords of a function's `**roles` one by one, and refuse others by name.
-
-    Parameters
-    ----------
-    roles : TypedDict
-        The keywords; they stand after what is passed by position.
-    """
+    """Show the keywords of a function's `**roles`, a TypedDict, and refuse others by name."""
 
     def made(function: Function) -> Function:
         own = signature(function)

@@ -43,8 +43,8 @@ from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, ref
 from bayescal.data.weights import (
     as_weight_type,
     both_types,
-    is_collapsed,
-    warn_of_ambiguity,
+    look_collapsed,
+    sizes_of,
     warn_of_types,
 )
 
@@ -59,25 +59,11 @@ CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
 
 @dataclass(frozen=True)
 class Contents:
-    """What a table holds.
+    """What a table holds: its groups, and the cases of all of them, one after the other.
 
-    Attributes
-    ----------
-    structure : Structure
-        The roles of the groups.
-    cells : tuple of tuple of str
-        The levels of each group, in the order of their names; one without roles.
-    cases : Rows
-        Of all groups, one after the other. Of parts that are not summed yet each row is a case.
-    weight_type : {"counts", "sampling"} or None
-    horizon : float or None
-        Of times to an event.
-    unknown : Contents, optional
-        The cases whose outcome is missing.
-    is_single : bool
-        Whether scores came as numbers of 32 bits, which round those near 1 to it.
-    is_effective : bool
-        Whether sampling weights are numbers of effective cases already.
+    `cells` has the levels of each group, in the order of their names; one without roles. Of parts
+    that are not summed yet each row of `cases` is a case. Scores that came as numbers of 32 bits
+    round those near 1 to it. Sampling weights can be numbers of effective cases already.
     """
 
     structure: Structure
@@ -114,12 +100,8 @@ def regrouped(
 ) -> Contents:
     """All cases of some tables in other groups: the one way in which tables are summed.
 
-    Parameters
-    ----------
-    structure : Structure
-        The roles of the groups to be.
-    cell_of : callable, optional
-        The levels there of a group with these levels, by role; None to leave its cases out.
+    `cell_of` says from the levels of a group, by role, which they are there; None leaves its cases
+    out.
     """
     new = cell_of or _in(structure)
     new_of: dict[int, list[Cell | None]] = {}
@@ -201,10 +183,7 @@ def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
 
 
 def of_group(contents: Contents, at: int) -> Contents:
-    """The cases of one group, by its position, without roles.
-
-    It takes as long as the group has rows, whatever the number of groups.
-    """
+    """The cases of one group, by its position, without roles; it takes no time for the others."""
     cell, unknown = contents.cells[at], contents.unknown
     start, end = np.searchsorted(contents.cases.cell, [at, at + 1])
     own = contents.cases.of(slice(start, end))._replace(cell=np.zeros(end - start, np.int32))
@@ -235,10 +214,10 @@ def within(contents: Contents, label: str, role: str = IMPUTATION) -> Contents:
 
 
 def stacked(contents: Contents) -> Contents:
-    """What the tables of several imputations of the same cases hold together.
+    """What tables of several imputations of the same cases hold together, each case counting 1/m.
 
-    Each case counts 1/m in each of m tables, so that cases and events are those of one table: for
-    what is shown of the data, as it knows nothing of the spread between tables, nor of clusters.
+    That is for what is shown of the data: it knows nothing of the spread between tables, nor of
+    clusters.
     """
     m = len(contents.structure.levels[IMPUTATION])
     return _divided(forgotten(contents, [IMPUTATION, "cluster"]), m)
@@ -264,55 +243,21 @@ def contents_of(
     return reader.finished()
 
 
-class Collector:
-    """Sums parts of tables when enough of them wait."""
-
-    def __init__(self) -> None:
-        self._waiting: list[Contents] = []
-        self._size, self._total = 0, 0
-
-    def add(self, part: Contents) -> None:
-        """Take in one part."""
-        self._waiting.append(part)
-        self._size += part.cases.score.size
-        if self._size >= max(BLOCK, MOST_WAITING * self._total):
-            self.total()
-
-    def total(self) -> Contents:
-        """All parts together."""
-        total = added(self._waiting)
-        self._waiting, self._size, self._total = [total], 0, total.cases.score.size
-        return total
-
-
 class Reader:
-    """Takes in cases part by part, and makes the table of all.
-
-    Parameters
-    ----------
-    weight_type : {"counts", "sampling"}, optional
-        What the weights are; by default counts if all are whole numbers, else sampling weights.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event.
-    horizon : float, optional
-        Of times to an event.
-
-    Attributes
-    ----------
-    cases : int
-        Number of cases so far.
-    """
+    """Takes in cases part by part, and makes the table of all."""
 
     def __init__(
         self, weight_type: WeightType | None = None, pos_label: Any = None, horizon: Any = None
     ) -> None:
         self._weight_type, self._pos_label, self._horizon = weight_type, pos_label, horizon
-        self._parts, self._unweighted = Collector(), Collector()
+        self._waiting: list[Contents] = []
+        self._size, self._total = 0, 0
         self._columns: tuple[str, ...] | None = None
         self._codes: set[int] = set()
         self._other_labels: set[Any] = set()
         self._is_unclear = weight_type is None
         """Whether nothing so far says what the weights are."""
+        self._sizes, self._collapsed = np.zeros(3), set[bool]()
         self.cases, self._largest, self._has_event, self._is_whole = 0, 0.0, False, False
 
     def add(self, chunk: Any, name: str) -> None:
@@ -346,8 +291,6 @@ class Reader:
                 raise InputError(
                     "pos_label was given beside a Survival, whose events are 0/1. Drop it."
                 )
-            if complete:
-                check_codes(self._codes)
         else:
             refuse_horizon(self._horizon)
         self._check_columns(weight is not None, roles, followed is not None)
@@ -360,8 +303,12 @@ class Reader:
             self._is_unclear &= chosen != "sampling"
             self._largest = max(self._largest, float(weight.max()))
         groups, size = read_groups(roles, score.size), score.size
-        if complete and chosen is None and weight is not None:
-            warn_of_ambiguity(weight, score, np.nan_to_num(cases.outcome), groups.code)
+        if self._is_unclear and weight is not None:
+            sizes = sizes_of(weight)
+            self._sizes += sizes
+            if both_types(*sizes) is not None:
+                outcome = np.nan_to_num(cases.outcome)
+                self._collapsed.add(look_collapsed(weight, score, outcome, groups.code))
         self._is_whole = complete
         self._has_event |= bool((cases.outcome > 0).any())
         if label is not None and not self._has_event:
@@ -385,7 +332,7 @@ class Reader:
                 trials, y = weights * ~missing, np.nan_to_num(y)
             of_part = {name: values[part] for name, values in more.items()}
             rows = Rows.exact(given, trials, trials * y, at, **of_part)
-            self._parts.add(
+            self._wait(
                 Contents(
                     *(groups.structure, groups.cells, _squared(rows, weight), chosen),
                     horizon=None if followed is None else as_horizon(self._horizon),
@@ -393,10 +340,19 @@ class Reader:
                     is_single=score.dtype == np.float32,
                 )
             )
-            if weight is not None and self._is_unclear and not complete:
-                once = np.sign(trials)
-                rows = rows.without(TOLD)._replace(trials=once, hits=once * y)
-                self._unweighted.add(Contents(groups.structure, groups.cells, rows))
+
+    def _wait(self, part: Contents) -> None:
+        """Sum parts when enough of them wait."""
+        self._waiting.append(part)
+        self._size += part.cases.score.size
+        if self._size >= max(BLOCK, MOST_WAITING * self._total):
+            self._summed()
+
+    def _summed(self) -> Contents:
+        """All parts together."""
+        total = added(self._waiting)
+        self._waiting, self._size, self._total = [total], 0, total.cases.score.size
+        return total
 
     def finished(self) -> Contents:
         """What the table of all parts holds; see that it can be one."""
@@ -407,33 +363,26 @@ class Reader:
         elif self._weight_type is not None:
             as_weight_type(self._weight_type, None)
         check_codes(self._codes)
-        contents = self._parts.total()
+        contents = self._summed()
         if contents.cases.cluster is not None and contents.cases.score.size:
             check_several(strata_of(contents.cases))
         if contents.horizon is not None:
             _check_followed(contents)
-        if not self._is_whole:
-            self._warn(contents)
+        types = both_types(*self._sizes) if self._is_unclear else None
+        if types is not None and self._collapsed != {True}:
+            warn_of_types(types, *self._sizes[1:])
+        if self._pos_label is not None and not self._has_event and not self._is_whole:
+            self._refuse_or_warn_of_labels()
         return contents
 
-    def _warn(self, contents: Contents) -> None:
-        """Warn where whole-number weights can be either, or no case of any part has the event.
-
-        Rows that are exact show whether they were collapsed; on the grid nothing does.
-        """
-        if self._pos_label is not None and not self._has_event:
-            others: NDArray[Any] = np.empty(len(self._other_labels), object)
-            others[:] = list(self._other_labels)
-            if others.size > 1:
-                refuse_labels(others, self._pos_label)
-            for label in others:
-                warn_of_absent(self._pos_label, label)
-        if self._is_unclear and self._largest > 0:
-            rows, plain = contents.by_score[0], self._unweighted.total().cases
-            total, squares = float(rows.trials.sum()), float(rows.square_sums[0].sum())
-            types = both_types(int(plain.trials.sum()), total, squares)
-            if types is not None and not _look_collapsed(rows, plain):
-                warn_of_types(types, total, squares)
+    def _refuse_or_warn_of_labels(self) -> None:
+        """Say of labels that none is the event, or that they are no two classes."""
+        others: NDArray[Any] = np.empty(len(self._other_labels), object)
+        others[:] = list(self._other_labels)
+        if others.size > 1:
+            refuse_labels(others, self._pos_label)
+        for label in others:
+            warn_of_absent(self._pos_label, label)
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
         now = (*["weights"] * weighted, *roles.of_groups(), *set(roles.columns) & {*DEPENDENCE})
@@ -484,14 +433,6 @@ def _size(column: Any) -> int:
     return len(column) if isinstance(column, Survival) else np.size(column)
 
 
-def _look_collapsed(weighted: Rows, plain: Rows) -> bool:
-    """Whether no score has two rows of one outcome, and most of the weight one of each."""
-    misses = plain.trials - plain.hits
-    if not plain.is_exact or (np.maximum(plain.hits, misses) > 1).any():
-        return False
-    return is_collapsed(weighted.trials, plain.trials == 2)
-
-
 def _check_followed(contents: Contents) -> None:
     """Refuse a follow-up that says nothing of the horizon; warn of probabilities of survival."""
     for at, label in enumerate(contents.structure.levels.get(IMPUTATION, (None,))):
@@ -503,14 +444,7 @@ def _check_followed(contents: Contents) -> None:
 
 
 def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
-    """What the table of counts holds; repeated scores are added up.
-
-    Parameters
-    ----------
-    prob, trials, hits : array-like of shape (rows,)
-    roles : Roles
-        Columns by row.
-    """
+    """What the table of counts holds; repeated scores are added up."""
     (prob, trials, hits), roles = roles.aligned(prob=prob, trials=trials, hits=hits)
     score, cases = as_scores(prob, "prob"), as_vector(trials, "trials")
     check_same_length(score.size, "prob", cases.size, "trials")

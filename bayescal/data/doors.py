@@ -25,7 +25,7 @@ from bayescal.data.columns import (
     spelt_out,
 )
 from bayescal.data.frames import columns_of, note_groups
-from bayescal.data.guesses import may_be_groups, may_be_sites
+from bayescal.data.guesses import may_be_groups
 from bayescal.data.matrices import ClassMode, Risks, risks_by
 from bayescal.data.roles import LabelRoles, Labels, are_columns
 from bayescal.data.table import CalibrationData
@@ -240,10 +240,8 @@ def _refuse_frame(y_true: Any) -> None:
     if names is None:
         return
     told = "the first argument is a data frame. Name its columns: outcome=..., prob=..."
-    groups = may_be_groups(names, ())
-    if groups:
-        role = "site" if may_be_sites(groups[0]) else "period"
-        told += f", and {role}={groups[0]!r} if calibration may differ by it"
+    for name, role in [*may_be_groups(names).items()][:1]:
+        told += f", and {role}={name!r} if calibration may differ by it"
     raise InputError(f"{told}. There are {listed(names)}.")
 
 

@@ -16,14 +16,14 @@ import warnings
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO, StringIO, TextIOWrapper
 from itertools import accumulate, chain, islice
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
+from pathlib import Path, PurePath
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TextIO, TypeAlias, cast
 from urllib.parse import unquote
 
 from bayescal.core.errors import InputError, RepeatWarning, warn
@@ -35,25 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = [
-    "EXCEL",
-    "JSON_LINES",
-    "OTHER_WORKBOOKS",
-    "PARQUET",
-    "STATISTICAL",
-    "Source",
-    "Statistical",
-    "TableFile",
-    "check_width",
-    "is_text",
-    "is_workbook",
-    "open_lines",
-    "open_parquet",
-    "open_table",
-    "open_text",
-    "open_workbook",
-    "read_statistical",
-]
+__all__ = ["Source", "TableFile", "Upload", "is_text", "is_workbook", "open_table"]
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq", ".parq")
@@ -89,62 +71,60 @@ MOST_UNPACKED = 1 << 28
 # A packed file may be larger than that only if it is not as empty: text packs to a third or a
 # twentieth, an attack to a thousandth.
 MOST_RATIO = 200
+# Bytes of what was sent: of text, of a workbook's parts, or of cells where columns are packed.
+LARGEST_UNPACKED = 1 << 30
+# Bytes of a number.
+CELL_BYTES = 8
 
 
-class TableFile(Protocol):
-    """A file that holds a table: a path, or what was sent and is kept in memory."""
+class Upload:
+    """What was sent under a name: read like a file, and never one on disk."""
 
-    @property
-    def name(self) -> str:
-        """Without its folder."""
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name, self.suffix = name, PurePath(name).suffix
+        self._content = content
 
-    @property
-    def suffix(self) -> str:
-        """The end of its name, with the point."""
+    def __str__(self) -> str:
+        return self.name
 
     def exists(self) -> bool:
-        """Whether there is such a file."""
+        """As of a path."""
+        return True
 
     def is_dir(self) -> bool:
-        """Whether it is a folder."""
+        """As of a path."""
+        return False
 
     def is_file(self) -> bool:
-        """Whether it is a file."""
+        """As of a path."""
+        return True
 
-    def open(self, mode: Literal["rb"]) -> IO[bytes]:
+    def open(self, mode: Literal["rb"]) -> BytesIO:
         """Its content, from the beginning."""
+        return BytesIO(self._content)
+
+
+TableFile: TypeAlias = Path | Upload
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that holds a table.
+    """A file that holds a table, with the names of its columns, of which two may be one.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Its columns, in order; a name may occur twice.
-    separator : str or None
-        What stands between two fields of text.
+    A separator stands between two fields of text.
     """
 
     path: TableFile
     names: tuple[str, ...]
     separator: str | None = None
 
-    @property
-    def is_said(self) -> bool:
-        """Whether numbers may be as somebody said them, such as "90 percent"."""
-        return False
+    is_said: ClassVar[bool] = False
+    """Whether numbers may be as somebody said them, such as "90 percent"."""
 
     def load(self, labels: Collection[str] = (), *, verbatim: bool = False) -> pd.DataFrame:
         """The table, its columns called by `names`; of Parquet, its first rows.
 
-        Parameters
-        ----------
-        labels : collection of str
-            Columns that hold labels.
-        verbatim : bool
-            Keep each field as the text that it is; of typed files, whole numbers whole.
+        Labels, or all fields, are kept as the text that they are; of typed files, whole numbers.
         """
         frame = self._frame(labels, verbatim)
         if not len(frame):
@@ -192,10 +172,20 @@ def check_width(path: TableFile, width: int) -> None:
 
 
 def _check_unpacked(path: TableFile, packed: int, unpacked: int) -> None:
+    _check_memory(path, unpacked)
     if unpacked > MOST_UNPACKED and unpacked > MOST_RATIO * packed:
         raise InputError(
             f"{path} is {packed:,} bytes and unpacks to {unpacked:,} or more, nearly all of them "
             "the same, which no table does. Unpack it yourself if you know what it is."
+        )
+
+
+def _check_memory(path: TableFile, unpacked: int) -> None:
+    """Refuse what was sent if it becomes much larger."""
+    if isinstance(path, Upload) and unpacked > LARGEST_UNPACKED:
+        raise InputError(
+            f"{path} is too large to be read here when it is unpacked. Read it in Python, with "
+            "bayescal.read."
         )
 
 
@@ -277,41 +267,32 @@ def _encoding_of(path: TableFile, told: str | None, door: Door) -> str:
                 f"{door.option('encoding')}: {told!r} is no encoding of text that Python "
                 "knows. Some are utf-8, utf-16, latin-1 and cp1252."
             ) from None
-    decoder, unpacked, packed = codecs.getincrementaldecoder("utf-8")(), 0, None
+    decoder, packed = codecs.getincrementaldecoder("utf-8")(), None
+    unpacked, lines, block = 0, 1, b"-"
     if path.suffix.lower() == ".gz":
         with path.open("rb") as file:
             packed = file.seek(0, 2)
     with _opened(path) as file:
-        block = file.read(BLOCK)
-        if told is None and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            told = "utf-16"
-        try:
-            while block and (told is None or packed is not None):
-                unpacked += len(block)
-                if packed is not None:
-                    _check_unpacked(path, packed, unpacked)
-                decoder.decode(block if told is None else b"")
-                block = file.read(BLOCK)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            _refuse_lines(path, door)
-    return UTF_8 if told is None or codecs.lookup(told).name == "utf-8" else told
-
-
-def _refuse_lines(path: TableFile, door: Door) -> None:
-    """Refuse a file at its first line that is not UTF-8."""
-    with _opened(path) as file:
-        for number, line in enumerate(file, 1):
+        while block and (told is None or packed is not None):
+            block = file.read(BLOCK)
+            if not unpacked and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                told = told or "utf-16"
+            unpacked += len(block)
+            if packed is not None:
+                _check_unpacked(path, packed, unpacked)
             try:
-                line.decode()
+                decoder.decode(block if told is None else b"", final=not block)
             except UnicodeDecodeError as error:
-                if b"\0" in line:
+                if b"\0" in error.object:
                     raise InputError(f"{path} is not a text file.") from None
+                lines += error.object[: error.start].count(b"\n")
                 raise InputError(
-                    f"line {number} of {path} is not UTF-8 (byte 0x{line[error.start]:02x}). Say "
-                    f"what the file is, such as {door.option('encoding', 'cp1252')} (Excel's CSV "
-                    "on Windows) or latin-1, or save it as UTF-8."
+                    f"line {lines} of {path} is not UTF-8 (byte 0x{error.object[error.start]:02x})."
+                    f" Say what the file is, such as {door.option('encoding', 'cp1252')} (Excel's "
+                    "CSV on Windows) or latin-1, or save it as UTF-8."
                 ) from None
+            lines += block.count(b"\n")
+    return UTF_8 if told is None or codecs.lookup(told).name == "utf-8" else told
 
 
 def _look_at_text(path: TableFile, encoding: str) -> Text:
@@ -435,23 +416,13 @@ def _understood(path: TableFile, kind: str = "") -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Cells(Source):
-    """Rows of cells that were read one by one.
+    """Rows of cells that were read one by one, each with its number in the file.
 
-    Attributes
-    ----------
-    rows : tuple of (int, sequence)
-        The number of each row in the file, and its cells; missing ones at the end are left out.
-    unit : str
-        What a row is called.
+    Missing cells at the end of a row are left out. A unit is what a row is called.
     """
 
     rows: tuple[tuple[int, Sequence[Any]], ...] = field(default=(), repr=False)
     unit: str = "row"
-
-    @property
-    def is_said(self) -> bool:
-        """Of the lines of a log: answers of language models."""
-        return self.unit == "line"
 
     def where(self, row: int) -> str:
         """Where it stands, as Excel counts, or the line."""
@@ -471,6 +442,12 @@ class Cells(Source):
         return _parsed(text, width, at, verbatim=verbatim, header=None, skip_blank_lines=False)
 
 
+class Said(Cells):
+    """The lines of a log: answers of language models."""
+
+    is_said: ClassVar[bool] = True
+
+
 def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:
     """Read a sheet: the one that was named, or the only one that has anything."""
     otherwise = "Or save the sheet as CSV UTF-8 in Excel (File, Save As)."
@@ -480,20 +457,16 @@ def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:
     tables_only = type(
         "TablesOnly", (openpyxl.reader.excel.ExcelReader,), {"read_chartsheet": lambda *_: None}
     )
-    what = " as an Excel workbook"
-    with path.open("rb") as file:
-        with _understood(path, what), zipfile.ZipFile(file) as packed:
+    with _understood(path, " as an Excel workbook"), path.open("rb") as file:
+        with zipfile.ZipFile(file) as packed:
             sizes = [(each.compress_size, each.file_size) for each in packed.infolist()]
         _check_unpacked(path, *(sum(each) for each in zip(*sizes, strict=True)))
-        with _understood(path, what):
-            reader = tables_only(file, read_only=True, data_only=True, keep_links=False)
-            reader.read()
-            book = reader.wb
+        reader = tables_only(file, read_only=True, data_only=True, keep_links=False)
+        reader.read()
         try:
-            with _understood(path, what):
-                return _chosen(path, book, sheet, door)
+            return _chosen(path, reader.wb, sheet, door)
         finally:
-            book.close()
+            reader.wb.close()
 
 
 def _chosen(path: TableFile, book: Any, sheet: str | None, door: Door) -> Cells:
@@ -565,7 +538,7 @@ def open_lines(path: TableFile, door: Door) -> Cells:
                 rows.append((number, cells))
     if not rows:
         raise InputError(f"{path} is empty.")
-    return Cells(path, tuple(names), rows=tuple(rows), unit="line")
+    return Said(path, tuple(names), rows=tuple(rows), unit="line")
 
 
 def _object(text: str, where: str) -> dict[str, Any]:
@@ -599,7 +572,7 @@ class Statistical(Source):
 
         Of a column in which only some have one, such as 99 "unknown", the numbers stand.
         """
-        frame, told = read_statistical(self.path)
+        frame, told = _read_statistical(self.path)
         for name, of_values in told.variable_value_labels.items():
             known = frame[name].dropna()
             if len(known) and known.isin(list(of_values)).all():
@@ -607,7 +580,19 @@ class Statistical(Source):
         return frame
 
 
-def read_statistical(path: TableFile, **options: Any) -> tuple[pd.DataFrame, Any]:
+def open_statistical(path: TableFile) -> Statistical:
+    """Look at the columns of a file, and, of one that was sent, at the size of its rows."""
+    frame, told = _read_statistical(path, metadataonly=True)
+    check_width(path, len(frame.columns))
+    widths = map(int, told.variable_storage_width.values())
+    rows = told.number_rows
+    if rows is None or rows < 0:  # not said: what packs is taken to be an attack
+        rows = LARGEST_UNPACKED if path.suffix.lower() == ".zsav" else 0
+    _check_memory(path, int(rows) * sum(max(width, CELL_BYTES) for width in widths))
+    return Statistical(path, tuple(map(str, frame.columns)))
+
+
+def _read_statistical(path: TableFile, **options: Any) -> tuple[pd.DataFrame, Any]:
     """The table, and what the file says of it."""
     otherwise = "Or save the table as CSV."
     with needed("reading SPSS, Stata and SAS files", "bayescal[stats]", otherwise):
@@ -642,13 +627,7 @@ FEWEST_ROWS = 10
 
 @dataclass(frozen=True)
 class Part:
-    """One of the files.
-
-    Attributes
-    ----------
-    in_name : dict of str to str or int or None
-        Values of columns that its folders are named after: site=north/part.parquet.
-    """
+    """One of the files, with what its folders are named after: site=north/part.parquet."""
 
     path: TableFile
     in_name: dict[str, str | int | None]
@@ -672,14 +651,19 @@ class Part:
             ) from error
 
     @cached_property
-    def schema(self) -> Any:
-        """Its columns with their types."""
-        return self.opened().schema_arrow
+    def metadata(self) -> Any:
+        """What its end says of its row groups."""
+        return self.opened().metadata
 
     @cached_property
+    def schema(self) -> Any:
+        """Its columns with their types."""
+        return self.metadata.schema.to_arrow_schema()
+
+    @property
     def rows(self) -> int:
         """Number of its rows."""
-        return int(self.opened().metadata.num_rows)
+        return int(self.metadata.num_rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -746,6 +730,8 @@ def open_parquet(path: TableFile) -> Parquet:
     files = [file for file in files if file.rows]
     if not files:
         raise InputError(f"{path} holds no rows.")
+    check_width(path, len(files[0].names))
+    _check_memory(path, files[0].rows * len(files[0].names) * CELL_BYTES)
     _warn_of_copies(files)
     return Parquet(path, files[0].names, files=tuple(files))
 
@@ -810,10 +796,10 @@ def _reason(error: Exception) -> str:
 
 def _check_different(files: Sequence[Path]) -> None:
     """Refuse a file that is there by a link, too."""
-    names: dict[Hashable, Path] = {}
+    firsts: dict[tuple[int, int], Path] = {}
     for file in files:
         status = file.stat()
-        same = names.setdefault((status.st_dev, status.st_ino), file)
+        same = firsts.setdefault((status.st_dev, status.st_ino), file)
         if same is not file:
             raise InputError(
                 f"{file} and {same} are one file, so that its cases would count twice. Remove "
@@ -824,48 +810,41 @@ def _check_different(files: Sequence[Path]) -> None:
 def _warn_of_copies(files: Sequence[Part]) -> None:
     """Warn of row groups that are copies of others, byte by byte.
 
-    What files say of their columns comes first. Bytes are read of those alone that are still
-    alike, so that of files without copies next to nothing is read.
+    Bytes are read of those alone that are alike in what files say of their columns, so that of
+    files without copies next to nothing is read.
     """
-    groups = [
-        (file, k, described.row_group(k))
-        for file in files
-        for described in (file.opened().metadata,)
-        for k in range(described.num_row_groups)
-        if described.row_group(k).num_rows >= FEWEST_ROWS
-    ]
-    alike = [same for each in _equal(groups, _described) for same in _equal(each, _checksum)]
-    if not alike:
+    described = defaultdict(list)
+    for file in files:
+        for k in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(k)
+            columns = [group.column(at) for at in range(group.num_columns)]
+            told = [str(each.is_stats_set and each.statistics.to_dict()) for each in columns]
+            told += [f"{each.path_in_schema} {each.total_compressed_size}" for each in columns]
+            if group.num_rows >= FEWEST_ROWS:
+                described[group.num_rows, *told].append((file, k, columns))
+    copies: list[tuple[tuple[Part, int], tuple[Part, int], int]] = []
+    for (rows, *_), alike in described.items():
+        firsts: dict[bytes, tuple[Part, int]] = {}
+        for file, k, columns in alike if len(alike) > 1 else ():
+            first = firsts.setdefault(_checksum(file, columns), (file, k))
+            copies += [(first, (file, k), rows)] if first != (file, k) else []
+    if not copies:
         return
-    copies = [copy for _, *others in alike for copy in others]
-    rows = sum(described.num_rows for _, _, described in copies)
+    (one, k), (other, j), _ = copies[0]
     count = f"{len(copies):,} row groups are copies" if len(copies) > 1 else "a row group is a copy"
-    (one, k, _), (other, j, _) = alike[0][:2]
     warn(
-        f"{count} of others, byte by byte, so that {rows:,} rows count twice: {other.path}, row "
-        f"group {j}, is the same as {one.path}, row group {k}. If it is a copy of the file, remove "
-        "it.",
+        f"{count} of others, byte by byte, so that {sum(rows for *_, rows in copies):,} rows count "
+        f"twice: {other.path}, row group {j}, is the same as {one.path}, row group {k}. If it is a "
+        "copy of the file, remove it.",
         RepeatWarning,
     )
 
 
-def _described(group: tuple[Part, int, Any]) -> Hashable:
-    """What the end of a file says of a row group: rows, bytes, least and largest values."""
-    columns = map(group[2].column, range(group[2].num_columns))
-    return group[2].num_rows, tuple(
-        (
-            each.path_in_schema,
-            each.total_compressed_size,
-            str(each.is_stats_set and each.statistics.to_dict()),
-        )
-        for each in columns
-    )
-
-
-def _checksum(group: tuple[Part, int, Any]) -> bytes:
+def _checksum(part: Part, columns: Sequence[Any]) -> bytes:
+    """Of the bytes of a row group."""
     digest = hashlib.blake2b(digest_size=16)
-    with group[0].path.open("rb") as file:
-        for column in map(group[2].column, range(group[2].num_columns)):
+    with part.path.open("rb") as file:
+        for column in columns:
             starts = (column.dictionary_page_offset, column.data_page_offset)
             file.seek(min(at for at in starts if at is not None))
             left = column.total_compressed_size
@@ -873,17 +852,6 @@ def _checksum(group: tuple[Part, int, Any]) -> bytes:
                 digest.update(block)
                 left -= len(block)
     return digest.digest()
-
-
-def _equal(
-    groups: list[tuple[Part, int, Any]], compared: Callable[[tuple[Part, int, Any]], Hashable]
-) -> list[list[tuple[Part, int, Any]]]:
-    """Those that are equal in what is compared, in sets of two or more."""
-    sets: dict[Hashable, list[tuple[Part, int, Any]]] = defaultdict(list)
-    if len(groups) > 1:
-        for group in groups:
-            sets[compared(group)].append(group)
-    return [each for each in sets.values() if len(each) > 1]
 
 
 READ = (
@@ -895,25 +863,12 @@ READ = (
 def open_table(
     path: TableFile, encoding: str | None = None, sheet: str | None = None, door: Door = PYTHON
 ) -> Source:
-    """Look at a file: what it is, and which columns it has.
-
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder of Parquet files.
-    encoding : str, optional
-        Of text. By default UTF-8, or UTF-16 if the file begins with its mark, as Excel's
-        "Unicode text" does.
-    sheet : str, optional
-        Of a workbook. By default the only one that is not empty.
-    """
+    """Look at a file, or a folder of Parquet files: what it is, and which columns it has."""
     if not path.exists():
         raise InputError(f"there is no file {path}.")
     name = path.name.lower()
     if name.endswith(PARQUET) or (path.is_dir() and isinstance(path, Path)):
-        parquet = open_parquet(path)
-        check_width(path, len(parquet.names))
-        return parquet
+        return open_parquet(path)
     if not path.is_file():
         raise InputError(
             f"{path} is a pipe or a device, and a table is read more than once. Save it to a file."
@@ -925,9 +880,7 @@ def open_table(
     if name.endswith(JSON_LINES):
         return open_lines(path, door)
     if path.suffix.lower() in STATISTICAL:
-        frame, _ = read_statistical(path, metadataonly=True)
-        check_width(path, len(frame.columns))
-        return Statistical(path, tuple(map(str, frame.columns)))
+        return open_statistical(path)
     told = f"is not {READ} by its name. Save the table as one of these, or name another path."
     if name.endswith(OTHER_WORKBOOKS):
         told = "is a workbook in a format that is not read. Save it as .xlsx, or its sheet as CSV "

@@ -19,7 +19,7 @@ from bayescal.core.errors import (
 from bayescal.core.text import shortened
 from bayescal.core.versions import needed
 from bayescal.data.columns import Columns, Encoded
-from bayescal.data.guesses import may_be_groups, may_be_sites
+from bayescal.data.guesses import may_be_groups
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -44,7 +44,7 @@ def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
             f"{source} is a {type(frame).__name__}, which is no data frame. Pass one of pandas, "
             "polars, pyarrow, duckdb or another library that narwhals understands."
         ) from None
-    columns.check(wrapped.collect_schema().names(), source)
+    columns.check(wrapped.collect_schema().names())
     few = wrapped.select(columns.needed)
     table = few.collect() if isinstance(few, nw.LazyFrame) else few
     labelled = {*columns.labelled}
@@ -63,13 +63,7 @@ def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
 
 
 def note_groups(frame: Any, columns: Columns, ignore: Any) -> None:
-    """Warn of columns that by name and values may be of hospitals or dates, of which none is named.
-
-    Parameters
-    ----------
-    ignore : str or sequence of str
-        Columns that do not matter.
-    """
+    """Warn of columns that may be of hospitals or dates by name and values, if none is named."""
     ignored = as_items(ignore, "ignore")
     for at, name in enumerate(ignored):
         cure = "Pass the names of columns, such as ['hospital']."
@@ -82,11 +76,10 @@ def note_groups(frame: Any, columns: Columns, ignore: Any) -> None:
     named = may_be_groups(names, {*columns.needed, *ignored})
     if not named:
         return
-    few = wrapped.select(named)
+    few = wrapped.select(*named)
     table = few.collect() if isinstance(few, nw.LazyFrame) else few
-    for name in named:
+    for name, role in named.items():
         if _repeats(table[name]):
-            role = "site" if may_be_sites(name) else "period"
             warn(
                 f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
                 f"between them, or rows of one are alike, say so: {role}={name!r} or "
@@ -110,19 +103,7 @@ def _repeats(series: nw.Series[Any]) -> bool:
 
 
 def as_plain(values: Any, name: str, *, missing: bool = False) -> Any:
-    """A series or frame of a library that NumPy does not read, as an array; all else as it is.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls them.
-    missing : bool
-        Whether values of a series may be missing.
-
-    Returns
-    -------
-    ndarray of shape (n,) or (n, columns), or `values`
-    """
+    """A series or frame of a library that NumPy does not read, as an array; all else as it is."""
     if type(values).__module__.partition(".")[0] in READ_DIRECTLY:
         return values
     nw = _narwhals()
@@ -182,19 +163,15 @@ def _values_of(series: nw.Series[Any], name: str, *, ordered: bool = False) -> A
 
 def _encoded(series: nw.Series[Any]) -> Encoded:
     """Texts, each made an object of Python once, where the library can tell them apart."""
+    import pandas as pd
+
     native, library = series.to_native(), series.implementation
     if library.is_pyarrow():
-        chunks = native if hasattr(native.type, "index_type") else native.dictionary_encode()
-        array = chunks.unify_dictionaries().combine_chunks()
-        row, labels = array.indices.to_numpy(), array.dictionary.to_pylist()
-    elif library.is_pandas():
-        row, labels = native.factorize()
-    else:
-        labels = series.to_list()
-        row = np.arange(len(labels))
-    objects = np.empty(len(labels), dtype=object)
-    objects[:] = list(labels)
-    return Encoded(row, objects)
+        native = native.to_pandas()
+    elif not library.is_pandas():
+        native = pd.Series(series.to_list(), dtype=object)
+    row, labels = pd.factorize(native)
+    return Encoded(row, np.asarray(labels, dtype=object))
 
 
 def _plain(values: Any) -> Any:

@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.data.columns import PROBABILITY, Columns, Request, listed, meant
+from bayescal.data.columns import PROBABILITY, Columns, Request, check_columns, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Guess", "as_code", "guess", "may_be_groups", "may_be_sites", "stripped"]
+__all__ = ["Guess", "as_code", "guess", "may_be_groups", "stripped"]
 
 # Values of a column of outcomes.
 CLASSES = 2
@@ -77,49 +77,53 @@ MISSING_TEXTS = {
 }  # fmt: skip
 
 
+# What each option is of, beside whose reason its own is told.
+COLUMN_OF = {"pos_label": "outcome", "scale": "prob"}
+
+
 @dataclass
 class Guess:
-    """Columns so far, why they were taken, and what is open.
-
-    Attributes
-    ----------
-    columns : Columns
-    reasons : dict of str to str
-        Of each role whose column was guessed.
-    questions : list of str
-        All that must be said of the table.
-    proposed : dict of str to tuple
-        What most likely answers a question, by role or option, with the reason: a page shows it to
-        be corrected, other doors ask.
-    """
+    """What is known of a table so far, why its columns were taken, and what is open."""
 
     frame: pd.DataFrame
     request: Request
-    columns: Columns
     free: list[str]
+    """Columns of no role."""
     reasons: dict[str, str] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
-    proposed: dict[str, tuple[str, str]] = field(default_factory=dict)
-    _distinct: dict[str, float] = field(default_factory=dict)
 
-    def take(self, role: str, name: str, reason: str) -> None:
-        """A column is of this role."""
-        self.columns = Columns(**(self.columns._asdict() | {role: name}))
-        self.free.remove(name)
-        self.reasons[role] = reason
+    @property
+    def columns(self) -> Columns:
+        """Which hold what."""
+        return self.request.columns
+
+    def take(self, role: str, value: str, reason: str) -> None:
+        """A column is of this role, or an option has this value."""
+        of_column, answer = COLUMN_OF.get(role), cast("dict[str, Any]", {role: value})
+        if of_column is None:
+            self.request = replace(self.request, columns=self.columns._replace(**answer))
+            self.free.remove(value)
+            self.reasons[role] = reason
+            return
+        self.request = replace(self.request, **answer)
+        if of_column in self.reasons:
+            self.reasons[of_column] += f"; {reason}"
+
+    def ask(self, question: str, likely: tuple[str, str, str] | None = None) -> None:
+        """Ask, unless a likely answer is shown to be corrected."""
+        if likely is not None and self.request.door.shows:
+            self.take(*likely)
+        elif question:
+            self.questions.append(question)
 
     def distinct(self, name: str, enough: float = np.inf) -> float:
         """How many values a column has, missing ones aside; or more than enough."""
-        if name not in self._distinct:
-            column = self.frame[name]
-            try:
-                few = float(column.iloc[:TRIED_ROWS].nunique())
-                if few > enough:
-                    return few
-                self._distinct[name] = float(column.nunique())
-            except TypeError:  # lists and the like, from Parquet
-                self._distinct[name] = np.inf
-        return self._distinct[name]
+        column = self.frame[name]
+        try:
+            few = column.iloc[:TRIED_ROWS].nunique()
+            return float(few if few > enough else column.nunique())
+        except TypeError:  # lists and the like, from Parquet
+            return np.inf
 
     @property
     def question(self) -> str:
@@ -129,45 +133,28 @@ class Guess:
         each = [f"({at}) {text}" for at, text in enumerate(self.questions, 1)]
         return f"{len(each)} questions: {' '.join(each)}"
 
-    def answered(self) -> tuple[Columns, dict[str, str]]:
-        """The columns and the reasons; an `InputError` asks what is open."""
+    def answered(self) -> Request:
+        """What is known; an `InputError` asks what is open."""
         if self.questions:
             raise InputError(self.question)
-        return self.columns, self.reasons
+        return self.request
 
 
 def guess(frame: pd.DataFrame, request: Request) -> Guess:
-    """The columns of a table: as they were named, or guessed.
-
-    Raises
-    ------
-    InputError
-        If a column that was named is not there.
-    """
+    """The columns of a table: as they were named, which they must be, or guessed."""
     names = [str(name) for name in frame.columns]
-    often = Counter(names)
-    option = request.door.option
-    for role, name in [*request.named, *(("ignore", name) for name in request.ignore)]:
-        if not isinstance(name, str) or not often[name]:
-            raise InputError(
-                f"{option(role)}: there is no column {shortened(repr(name))}. "
-                f"There are {listed(names)}."
-                f"{meant(name, names)}"
-            )
-        if often[name] > 1:
-            raise InputError(
-                f"{option(role)}: {often[name]} columns are called {name!r}. Rename all but one."
-            )
-    taken = {name for _, name in request.named} | {*request.ignore}
-    free = [name for name in names if name not in taken and often[name] == 1]
-    made = Guess(frame, request, request.columns, free)
-    if request.columns.outcome is None and request.columns.time is None:
+    named = [*request.named, *(("ignore", name) for name in request.ignore)]
+    check_columns(named, names, request.door.option)
+    taken, often = {name for _, name in named}, Counter(names)
+    made = Guess(frame, request, [n for n in names if n not in taken and often[n] == 1])
+    if request.columns.outcome is request.columns.time is request.columns.event is None:
         _guess_outcome(made, names)
     _ask_for_event(made)
+    _ask_for_times(made)
     if request.columns.prob is None:
         _guess_prob(made, names)
     _ask_for_percent(made)
-    if not request.independent and not ({*dict(request.columns.named)} & {"cluster", "imputation"}):
+    if not request.independent and not request.columns.cluster and not request.columns.imputation:
         _ask_for_ids(made, names)
         _ask_for_groups(made)
     return made
@@ -184,7 +171,7 @@ def _guess_outcome(guess: Guess, names: Sequence[str]) -> None:
     }
     _take_one(guess, "outcome", tiers)
     if guess.columns.outcome is None and not any(tiers.values()):
-        guess.questions.append(
+        guess.ask(
             f"no column looks like the outcome.{_why_none(guess)} Say which it is with "
             f"{guess.request.door.option('outcome')}: {listed(names)}."
         )
@@ -205,7 +192,7 @@ def _guess_prob(guess: Guess, names: Sequence[str]) -> None:
     more = f" {guess.request.door.several} compares several."
     _take_one(guess, "prob", tiers, "score", more)
     if guess.columns.prob is None and not any(tiers.values()):
-        guess.questions.append(
+        guess.ask(
             f"no column looks like the score. Say which it is with {option('prob')}: "
             f"{listed(names)}. Log-odds are read with {option('scale', 'logit')}, percentages with "
             f"{option('scale', 'percent')}."
@@ -224,7 +211,7 @@ def _take_one(
         if len(fitting) == 1:
             guess.take(role, fitting[0], reason)
         elif fitting:
-            guess.questions.append(
+            guess.ask(
                 f"several columns could be the {called}: {listed(fitting)}. Say which with "
                 f"{guess.request.door.option(role)}.{more}"
             )
@@ -250,14 +237,45 @@ def _ask_for_event(guess: Guess) -> None:
     option = guess.request.door.option
     likely = [value for value in values if str(value).strip().lower() in LIKELY_EVENTS]
     ways = [option("pos_label", value) for value in values]
+    answer = None
     if len(likely) == 1:
         ways.sort(key=lambda way: way != option("pos_label", likely[0]))
-        guess.proposed["pos_label"] = (str(likely[0]), f"{shortened(repr(likely[0]))} is mostly it")
-    guess.questions.append(
+        answer = ("pos_label", str(likely[0]), f"{shortened(repr(likely[0]))} is mostly it")
+    guess.ask(
         f"column {name!r} must be 0/1 or boolean, but holds "
         f"{' and '.join(shortened(repr(value)) for value in values)}. Say which is the event"
-        f"{', against all others' * (len(values) > CLASSES)}: {' or '.join(ways)}."
+        f"{', against all others' * (len(values) > CLASSES)}: {' or '.join(ways)}.",
+        answer,
     )
+
+
+def _ask_for_times(guess: Guess) -> None:
+    """Times need what ended them and a horizon, and nothing goes with times that are not there."""
+    request, columns, option = guess.request, guess.columns, guess.request.door.option
+    given = {"event": columns.event, "entry": columns.entry, "horizon": request.horizon}
+    if columns.time is None:
+        given |= {"cause": request.cause, "censored": request.censored}
+        given["scale"] = request.scale if request.scale == "survival" else None
+        for name, value in given.items():
+            if value is not None:
+                more = f" The value that is the event is said with {option('pos_label')}."
+                guess.ask(
+                    f"{option(name, value if name == 'scale' else None)} goes with "
+                    f"{option('time')}, the column of times to an event.{more * (name == 'event')}"
+                )
+        return
+    if columns.outcome is not None:
+        guess.ask(f"{option('outcome')} does not go with {option('time')}. Leave it out.")
+    if columns.event is None:
+        guess.ask(
+            f"{option('event')} is missing: with {option('time')} it names the column of what "
+            "ended the time: 1 the event, 0 the case left, 2, 3, ... a competing event, or words."
+        )
+    if request.horizon is None:
+        guess.ask(
+            f"{option('horizon')} is missing: with {option('time')} the scores are risks of the "
+            f"event by some time. Say it in the units of the times, such as {option('horizon', 5)}."
+        )
 
 
 def stripped(value: Any) -> Any:
@@ -272,59 +290,56 @@ def _ask_for_percent(guess: Guess) -> None:
     option, numbers = guess.request.door.option, _numbers(guess.frame[name])
     if numbers is None or not 1 < np.nanmax(numbers) <= 100:
         return
-    are_points = not (numbers % 1 > 0).any()  # of a clinical score
-    if _says_percent(name) or (
-        np.nanmin(numbers) >= 0 and np.nanmedian(numbers) > 1 and not are_points
-    ):
-        guess.proposed["scale"] = ("percent", f"numbers up to {np.nanmax(numbers):g}")
+    lowest, highest, question, likely = np.nanmin(numbers), np.nanmax(numbers), "", None
     if _says_percent(name):
-        guess.questions.append(
-            f"column {name!r} holds percentages by its name, from {np.nanmin(numbers):g} to "
-            f"{np.nanmax(numbers):g}. Read them with {option('scale', 'percent')}."
-        )
+        question = f"column {name!r} holds percentages by its name, from {lowest:g} to "
+        question += f"{highest:g}. Read them with {option('scale', 'percent')}."
+    are_points = not (numbers % 1 > 0).any()  # of a clinical score
+    are_percent = lowest >= 0 and np.nanmedian(numbers) > 1 and not are_points
+    if "prob" in guess.reasons and (question or are_percent):
+        likely = ("scale", "percent", f"numbers up to {highest:g}")
+    guess.ask(question, likely)
 
 
 def _ask_for_ids(guess: Guess, names: Sequence[str]) -> None:
     option = guess.request.door.option
-    for name in [*guess.free]:
+    for name in guess.free:
         if _plain(name) not in ID_NAMES and not _plain(name).endswith("_id"):
             continue
         ids, rows = guess.distinct(name), int(guess.frame[name].notna().sum())
         if not 2 <= ids < rows:
             continue
         shown = shortened(name)
-        guess.proposed["cluster"] = (name, f"its name; {ids:,.0f} ids in {rows:,} rows")
         imputed = [each for each in names if _plain(each) in IMPUTATION_NAMES]
         hint = ""
         if imputed:
             way = option("imputation", shortened(imputed[0]))
             hint = f" If rows of one are its imputations, add {way}."
-        guess.questions.append(
+        guess.ask(
             f"column {shown!r} repeats ({rows:,} rows, {ids:,.0f} ids). If rows of one {shown} are "
             f"not independent, add {option('cluster', shown)}; if they are, add "
-            f"{option('independent', True)}.{hint}"
+            f"{option('independent', True)}.{hint}",
+            ("cluster", name, f"its name; {ids:,.0f} ids in {rows:,} rows"),
         )
         return
 
 
 def _ask_for_groups(guess: Guess) -> None:
-    columns = guess.columns
-    if columns.site or columns.period or columns.subgroup:
-        return
     option = guess.request.door.option
-    for name in may_be_groups(guess.free, ()):
+    for name, role in may_be_groups(guess.free).items():
+        columns = guess.columns
+        if columns.site or columns.period or columns.subgroup:
+            return
         levels, rows = guess.distinct(name), int(guess.frame[name].notna().sum())
         if not 2 <= levels < rows:
             continue
-        shown = shortened(name)
-        roles = ("site" if may_be_sites(name) else "period", "cluster")
-        if not {"site", "period"} & {*guess.proposed} and levels <= MOST_PROPOSED[roles[0]]:
-            guess.proposed[roles[0]] = (name, f"its name; {levels:,.0f} values in {rows:,} rows")
-        ways = [option(role, shown) for role in roles if role in guess.request.asks]
-        guess.questions.append(
+        shown, is_likely = shortened(name), levels <= MOST_PROPOSED[role]
+        ways = [option(each, shown) for each in (role, "cluster") if each in guess.request.asks]
+        guess.ask(
             f"column {shown!r} has {levels:,.0f} values in {rows:,} rows. If calibration may "
             "differ between them, or rows of one are alike, say so: "
-            f"{', or '.join([*ways, option('ignore', shown)])} if it does not matter."
+            f"{', or '.join([*ways, option('ignore', shown)])} if it does not matter.",
+            (role, name, f"its name; {levels:,.0f} values in {rows:,} rows") if is_likely else None,
         )
 
 
@@ -354,11 +369,7 @@ def _why_none(guess: Guess) -> str:
 def _holds_scores(guess: Guess, name: str, *, by_name: bool = False) -> bool:
     """Whether these are numbers on the scale of scores, and not a code of zeros and ones.
 
-    Parameters
-    ----------
-    by_name : bool
-        Whether whole numbers, texts with a percent sign and, where the name says so, percentages
-        are taken, too.
+    By a telling name whole numbers are, texts with a percent sign, and percentages if it says so.
     """
     if not by_name and guess.frame[name].dtype.kind != "f":
         return False
@@ -388,21 +399,11 @@ def _numbers(column: pd.Series) -> NDArray[np.float64] | None:
     return None if numbers.isna().any() or not len(numbers) else numbers.to_numpy(dtype=np.float64)
 
 
-def may_be_groups(names: Collection[str], taken: Collection[str]) -> list[str]:
-    """Columns that by their names may be of hospitals or dates.
-
-    Parameters
-    ----------
-    taken : collection of str
-        Columns that mean something else, or were said not to matter.
-    """
-    known = SITE_NAMES | PERIOD_NAMES
-    return [name for name in names if name not in taken and _plain(name) in known]
-
-
-def may_be_sites(name: str) -> bool:
-    """Whether a column may be of hospitals by its name, rather than of dates."""
-    return _plain(name) in SITE_NAMES
+def may_be_groups(names: Collection[str], taken: Collection[str] = ()) -> dict[str, str]:
+    """Columns that by their names may be a site or a period, and have no other role."""
+    roles = dict.fromkeys(SITE_NAMES, "site") | dict.fromkeys(PERIOD_NAMES, "period")
+    free = [name for name in names if name not in taken]
+    return {name: roles[_plain(name)] for name in free if _plain(name) in roles}
 
 
 def as_code(value: Any) -> Any:

@@ -282,52 +282,38 @@ SAME_CASES = 1e-9
 
 def as_imputations(imputation: Any, y_true: Any, outcomes: str = "y_true") -> Floats:
     """Scores of the same cases, once for each imputation, of shape (m, n)."""
-    name, rows = "imputation", _rows(imputation, "imputation")
-    m, cases = len(rows), as_vector(y_true, outcomes).size
-    turned = f"Transpose it: one row an imputation, {name}.T." if m == cases else ""
+    rows = _of_imputations(imputation, "imputation", as_vector(y_true, outcomes).size, outcomes)
+    return np.stack([as_scores(row, f"imputation[{k}]") for k, row in enumerate(rows)])
+
+
+def as_imputed_outcomes(y_true: Any, y_prob: Any, name: str = "y_prob") -> list[Any]:
+    """Outcomes of the same cases, once for each imputation."""
+    return _of_imputations(y_true, "y_true", as_vector(y_prob, name).size, name)
+
+
+def _of_imputations(matrix: Any, name: str, cases: int, beside: str) -> list[Any]:
+    """The rows of a matrix, one an imputation, each with an entry for each case."""
+    rows = as_items(matrix.to_numpy() if hasattr(matrix, "to_numpy") else matrix, name)
+    m = len(rows)
+    turned = f" Transpose it: one row an imputation, {name}.T." if m == cases else ""
     if m < FEWEST_IMPUTATIONS:
         raise InputError(
             f"{name} must hold at least {FEWEST_IMPUTATIONS} imputations, one a row, got {m}. "
-            "Pass the scores of a single data set as y_prob."
+            "Pass a single one as a vector, y_true or y_prob."
         )
     if m > MOST_IMPUTATIONS:
         every = f"Pass every {-(-m // 50)}th, {name}[::{-(-m // 50)}]: 50 draws of a posterior are "
         raise InputError(
             f"{name} has {m:,} rows, one for each imputation, and at most {MOST_IMPUTATIONS:,} are "
-            f"fitted. {turned or every + 'enough.'}"
+            f"fitted.{turned or f' {every}enough.'}"
         )
-    scores = [as_scores(row, f"{name}[{index}]") for index, row in enumerate(rows)]
-    sizes = [row.size for row in scores]
-    if len(set(sizes)) > 1:
-        other = next(index for index, size in enumerate(sizes) if size != sizes[0])
-        raise InputError(
-            f"{name}[0] has {sizes[0]} scores and {name}[{other}] has {sizes[other]}. Every "
-            "imputation must hold the same cases, in the same order."
-        )
-    if sizes[0] != cases:
-        same = "Every imputation must hold the cases of the outcomes, in the same order."
-        raise InputError(
-            f"{name} has {m} rows of {sizes[0]} scores, and {outcomes} has {cases} outcomes. "
-            f"{turned or same}"
-        )
-    return np.stack(scores)
-
-
-def as_imputed_outcomes(y_true: Any, y_prob: Any, name: str = "y_prob") -> list[Any]:
-    """Outcomes of the same cases, once for each imputation."""
-    rows, cases = _rows(y_true, "y_true"), as_vector(y_prob, name).size
-    m, size = len(rows), np.size(rows[0])
-    if size != cases:
-        cure = "Transpose imputed outcomes: y_true.T." if m == cases else "Pass one of them."
-        raise InputError(
-            "y_true must be one-dimensional, or have a row for each imputation of the outcomes of "
-            f"{count(cases, 'case')}, but has shape {np.shape(y_true)}. {cure}"
-        )
-    if not FEWEST_IMPUTATIONS <= m <= MOST_IMPUTATIONS:
-        raise InputError(
-            f"y_true has {count(m, 'row')}, one for each imputation of the outcomes. Pass "
-            f"{FEWEST_IMPUTATIONS} to {MOST_IMPUTATIONS:,}, or one vector of outcomes."
-        )
+    for k, row in enumerate(rows):
+        size = as_vector(row, f"{name}[{k}]").size
+        if size != cases:
+            raise InputError(
+                f"{name} is read as a row for each imputation: {name}[{k}] has {size} cases, and "
+                f"{beside} has {cases}. Each must hold the same cases, in the same order.{turned}"
+            )
     return rows
 
 
@@ -362,11 +348,6 @@ def check_alike(labels: Sequence[str], cases: Floats, effective: Floats) -> None
                 f"has {sizes[at]:g}. Every imputation must hold the same cases, with the same "
                 "weights."
             )
-
-
-def _rows(matrix: Any, name: str) -> list[Any]:
-    """The rows of a matrix or data frame, or the entries of a list."""
-    return as_items(matrix.to_numpy() if hasattr(matrix, "to_numpy") else matrix, name)
 
 
 MOST_HORIZONS = 20

@@ -46,25 +46,21 @@ Needs: TypeAlias = Literal["rows", "scores", "cases", "order"]
 
 @dataclass(frozen=True)
 class Cases:
-    """Checked cases.
+    """Checked cases; `outcomes` of 0 and 1 have a row for each data set of the leading `shape`.
 
-    Attributes
-    ----------
-    outcomes : ndarray of shape (replicates, n)
-        0 or 1, of any numeric type; one row unless `y_true` had leading dimensions.
-    scores : ndarray of shape (n,)
-        Probabilities in [0, 1]; 64-bit floats, or 32-bit ones where the reader was asked to keep
-        them.
-    weights : ndarray of shape (n,) or None
-        Not negative; None for one each.
-    shape : tuple of int
-        The leading dimensions of `y_true`; empty for one data set.
+    Scores are 64-bit floats, or 32-bit ones where the reader was asked to keep them. Weights are
+    not negative, and None for one each.
     """
 
     outcomes: NDArray[Any]
     scores: NDArray[Any]
     weights: Floats | None
     shape: tuple[int, ...] = ()
+
+    @property
+    def one(self) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
+        """Outcomes, scores and weights of one data set, each a vector."""
+        return self.outcomes[0], self.scores, self.weights
 
     @property
     def weight(self) -> Floats:
@@ -84,7 +80,7 @@ class Cases:
 
         That is one set of outcomes without weights: an outcome is written behind the bits of its
         score, which are in the order of the scores since these are not negative. It takes a tenth
-        of the time of sorting indices and looking up both. Scores come back as 64-bit floats.
+        of the time of sorting indices and looking up both.
         """
         if self.weights is not None or len(self.outcomes) != 1:
             if self.scores.dtype == np.float64:
@@ -125,10 +121,7 @@ class Cases:
         return both
 
     def result(self, values: Floats, undefined: str = "") -> float | Floats:
-        """The value of one data set, else an array with the leading dimensions of `y_true`.
-
-        Of one data set NaN is an error, with the message `undefined`, if there is one.
-        """
+        """The value of one data set, whose NaN is an error, else an array of the leading shape."""
         if self.shape or not values.size:
             return values.reshape(self.shape + values.shape[1:])
         if undefined and np.isnan(values).any():
@@ -138,16 +131,10 @@ class Cases:
 
 @dataclass(frozen=True)
 class VarianceCases:
-    """Checked cases of a number that is predicted with a variance, those that have a weight.
+    """Checked cases of a number that is predicted with a variance, or several, and have a weight.
 
-    Attributes
-    ----------
-    outcome, mean : ndarray of shape (n,)
-        Finite numbers.
-    variances : tuple of ndarray of shape (n,)
-        One or more predicted variances of each case, positive.
-    weight : ndarray of shape (n,)
-        Positive numbers of cases; of sampling weights, on the scale of Kish's effective size.
+    Weights are positive numbers of cases; of sampling weights, on the scale of Kish's effective
+    size.
     """
 
     outcome: Floats
@@ -169,73 +156,33 @@ def read_cases(
     *,
     needs: Needs = "rows",
     single: bool = False,
+    replicates: bool = True,
+    pos_label: Any = None,
 ) -> Cases:
-    """Outcomes, which may have leading dimensions, with their scores and weights.
+    """Outcomes with their scores and weights; with `replicates` they may have leading dimensions.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,) or (..., n), or CalibrationData
-        Outcomes, 0 or 1; or a table, which holds scores and weights too.
-    y_prob : array-like of shape (n,)
-        Predicted probabilities; None with a table.
-    sample_weight : array-like of shape (n,), optional
-        None with a table.
-    needs : {"rows", "scores", "cases", "order"}
-        What is asked of a table. Arrays have it all.
-    single : bool
-        Whether scores that are 32-bit floats come back so, without a copy.
-
-    Returns
-    -------
-    Cases
-        A table gives two weighted cases a row, its events and the others; sampling weights are
-        rescaled to Kish's effective size. With `needs="cases"` it gives each case by itself.
+    A table gives two weighted cases a row, its events and the others, or, if it needs so, each case
+    by itself. With `single`, scores of replicates that are 32-bit floats stay so, without a copy.
     """
     if isinstance(y_true, CalibrationData):
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
         return Cases(outcomes[None], scores, weights)
-    check_given(y_prob)
-    y_true, y_prob, sample_weight = aligned(
-        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
-    )
-    scores = check_scores(y_prob) if single else as_scores(y_prob)
-    batch = as_outcome_batch(y_true, scores.size, shares=needs in ("rows", "scores"))
-    weights = as_weights(sample_weight, scores.size)
+    shares = needs in ("rows", "scores")
+    if replicates:
+        check_given(y_prob)
+        y_true, y_prob, sample_weight = aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
+        )
+        scores = check_scores(y_prob) if single else as_scores(y_prob)
+        batch = as_outcome_batch(y_true, scores.size, shares=shares)
+        weights = as_weights(sample_weight, scores.size)
+    else:
+        checked = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
+        batch, scores = (values.astype(np.float64, copy=False) for values in checked[:2])
+        batch, weights = as_outcomes(batch, shares=shares), checked.weight
     if batch.ndim == 1 and are_shares(batch):
         batch, scores, weights = of_shares(batch, scores, weights)
     return Cases(batch.reshape(-1, scores.size), scores, weights, batch.shape[:-1])
-
-
-def paired(
-    y_true: Outcomes,
-    y_prob: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    *,
-    pos_label: Any = None,
-    needs: Needs = "rows",
-) -> tuple[Floats, Floats, Floats | None]:
-    """Outcomes, scores and weights of one data set, each a vector.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight, needs
-        As in `read_cases`, without leading dimensions.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event.
-
-    Returns
-    -------
-    outcomes, scores : ndarray of shape (n,)
-    weights : ndarray of shape (n,) or None
-    """
-    if isinstance(y_true, CalibrationData):
-        return _from_table(y_true, y_prob, sample_weight, needs)
-    cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
-    outcomes, scores = (values.astype(np.float64, copy=False) for values in cases[:2])
-    outcomes = as_outcomes(outcomes, shares=needs in ("rows", "scores"))
-    if are_shares(outcomes):
-        return of_shares(outcomes, scores, cases.weight)
-    return outcomes, scores, cases.weight
 
 
 def _from_table(
@@ -274,14 +221,7 @@ def _from_table(
 def read_variance_cases(
     y_true: ArrayLike, mean: ArrayLike, sample_weight: ArrayLike | None, **variances: ArrayLike
 ) -> VarianceCases:
-    """Outcomes of a number, its predicted means and variances, and weights of the same cases.
-
-    Parameters
-    ----------
-    y_true, mean : array-like of shape (n,)
-        Finite numbers.
-    sample_weight : array-like of shape (n,), optional
-    """
+    """Outcomes of a number, its predicted means and variances, and weights of the same cases."""
     aligned(y_true=y_true, mean=mean, sample_weight=sample_weight, across=(), **variances)
     outcome = as_numbers(y_true, "y_true")
     numbers = [as_numbers(mean, "mean")]

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+import warnings
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -16,7 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, GuessWarning, InputError, as_flag, as_items, warn
+from bayescal.core.errors import (
+    CaseError,
+    GuessWarning,
+    InputError,
+    LabelWarning,
+    WeightWarning,
+    as_flag,
+    as_items,
+    warn,
+)
 from bayescal.core.files import as_path
 from bayescal.core.text import count, shortened
 from bayescal.data.cases import OF_CLASSES, are_binary_integers, check_scores, without_rounding
@@ -26,24 +37,25 @@ from bayescal.data.columns import (
     PERCENT,
     PROBABILITY,
     ROLES,
-    TIME_COLUMNS,
     ColumnRoles,
     Columns,
     Encoded,
     Request,
     WeightType,
+    check_columns,
     spelt_out,
 )
 from bayescal.data.contents import Reader
 from bayescal.data.files import Source, TableFile, is_text, is_workbook, open_table
-from bayescal.data.guesses import as_code, guess, stripped
+from bayescal.data.guesses import Guess, as_code, guess, stripped
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Ends, Survival
+from bayescal.data.weights import WEIGHT_TYPES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cases", "open_as", "read", "read_cases", "read_scores"]
+__all__ = ["Cases", "lacking", "look", "open_as", "read", "read_cases", "read_scores"]
 
 # Between fields whose decimals may have a comma.
 DECIMAL_COMMAS = (";", "\t")
@@ -67,32 +79,15 @@ DATE_FORMS = ("ISO8601", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d")
 
 @dataclass(frozen=True)
 class Cases:
-    """Rows of a file in which nothing is missing.
+    """Rows of a file in which nothing is missing but, where they are taken, outcomes.
 
-    Attributes
-    ----------
-    columns : Columns
-        Those that were guessed among them.
-    reasons : dict of str to str
-        Why a column was taken that was not named, by role.
-    outcome : ndarray of shape (n,) or Survival
-        Of cases without one, where they are taken, None.
-    probs : dict of str to ndarray of shape (n,)
-        Probabilities of the event, by column.
-    weight : ndarray or None
-    roles : dict
-        By the arguments of `CalibrationData`.
-    at : ndarray of int of shape (n,)
-        Where each case stands in the file.
-    rows, dropped, original : int
-        Rows in all, rows left out, and rows as they were before imputation, which are in neither.
-    remarks : tuple of str
-        What the reader should bear in mind.
+    `probs` has the predictions by column; `roles` are those of `CalibrationData`; `at` says where
+    each case stands in the file. Rows as they were before imputation, the `original` ones, are
+    neither among those read nor those dropped.
     """
 
     request: Request
     source: Source
-    columns: Columns
     reasons: dict[str, str]
     outcome: Any
     probs: dict[str, Any]
@@ -103,6 +98,12 @@ class Cases:
     dropped: int
     original: int
     remarks: tuple[str, ...] = ()
+    """What the reader should bear in mind."""
+
+    @property
+    def columns(self) -> Columns:
+        """Which hold what; those that were guessed among them."""
+        return self.request.columns
 
     @property
     def prob(self) -> Any:
@@ -115,49 +116,93 @@ class Cases:
         given = {"y_true": self.outcome, "y_prob": self.prob, "sample_weight": self.weight}
         return {name: each for name, each in given.items() if each is not None} | self.roles
 
-    def table(self) -> CalibrationData:
+    @cached_property
+    def data(self) -> CalibrationData:
         """The table of the cases."""
         with self.worded():
             return CalibrationData(**self.given, **self.request.of_table)
+
+    def labels(self, role: str) -> Any:
+        """The label of each case in a role; None without it."""
+        labels = self.roles.get(role)
+        return labels.values() if isinstance(labels, Encoded) else labels
+
+    @property
+    def event(self) -> str:
+        """What counts as the event, and by when: `2 by 5 years`."""
+        request = self.request
+        if request.horizon is None:
+            return str(request.pos_label or "1")
+        return f"{request.cause or 1} {request.by}"
+
+    @property
+    def title(self) -> str:
+        """Of what it is told: the score, the file and the outcome."""
+        of = self.columns.outcome or self.columns.event
+        title = f"{shortened(str(self.columns.prob))} in {shortened(self.request.path.name)}, "
+        title += f"outcome {shortened(str(of))}"
+        return title if self.event == "1" else f"{title} is {shortened(self.event)}"
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Where the data came from, for the record."""
+        request, data = self.request, self.data
+        told = {
+            "file": str(request.path),
+            "event": self.event,
+            "rows_read": self.rows,
+            "rows_dropped": self.dropped,
+            **self.columns.told,
+            "weight_type": self.columns.sample_weight and data.weight_type,
+        }
+        if data.imputations:
+            told["imputations"] = len(data.imputations)
+        if data.follow_up is not None:
+            told["horizon"] = data.follow_up.horizon
+        return told | request.told
 
     @contextmanager
     def worded(self, prob: str | None = None, **others: str | None) -> Iterator[None]:
         """Tell faults in the cases by the column, the place in the file, and the door's options.
 
-        Parameters
-        ----------
-        prob : str, optional
-            The column of the predictions that are checked.
-        **others : str or None
-            Columns of further predictions, by the arguments that they are.
+        They are of the predictions in `prob`, and of others by the arguments that they are. A door
+        that asks is told what weights can be, and one of the two classes may be absent.
         """
+        option = self.request.door.option
         columns = self.columns if prob is None else self.columns._replace(prob=prob)
         named = {argument: f"column {name!r}" for argument, name in others.items() if name}
         try:
-            yield
+            with warnings.catch_warnings():
+                if self.request.door.asks:
+                    warnings.simplefilter("error", WeightWarning)
+                    warnings.simplefilter("ignore", LabelWarning)
+                yield
+        except WeightWarning as warning:
+            ways = " or ".join(option("weight_type", each) for each in WEIGHT_TYPES)
+            raise InputError(
+                f"column {columns.sample_weight!r} holds whole numbers that can be "
+                f"{warning.types}. Say which they are with {ways}."
+            ) from None
         except CaseError as error:
             raise InputError(
-                told_of(
-                    error,
+                _in_scale(error, self.request).worded(
                     lambda argument: named.get(argument) or columns.called(argument),
                     lambda row: self.source.located(int(self.at[row])),
-                    self.request,
+                    _cures(self.request),
                 )
             ) from error
 
 
-def told_of(
-    error: CaseError, name: Callable[[str], str], where: Callable[[int], str], request: Request
-) -> str:
-    """A fault in the words of a file, of a score on the scale that it was written on."""
-    scale, option = request.as_written, request.door.option
+def _cures(request: Request) -> dict[str, str]:
+    """What to do about a fault, in the words of a door."""
+    option = request.door.option
     percent = f"If these are percentages, read them with {option('scale', 'percent')}."
     one_class = (
         "Make a column that is 1 for the event and 0 for all else, or name another with "
         f"{option('outcome')}."
     )
-    cures = {
-        "percent": "" if scale is PERCENT else percent,
+    return {
+        "percent": "" if request.as_written is PERCENT else percent,
         "logit": f"If these are log-odds, read them with {option('scale', 'logit')}.",
         "pos_label": f"Say which label is the event with {option('pos_label')}.",
         "labels": "Outcomes are 0/1 or boolean; for other labels say which is the event with "
@@ -175,14 +220,19 @@ def told_of(
         "are two causes and no case left, name the one that scores are risks of with "
         f"{option('cause')}.",
     }
-    if scale is not PROBABILITY and error.value is not None and error.fault == "is outside [0, 1]":
-        written = float(scale.from_probability(np.asarray(float(error.value))))
-        error = error.changed(
-            value=f"{written:.12g}",
-            fault=f"is outside [{scale.lowest:g}, {scale.highest:g}]",
-            more=error.more.replace("probabilities", scale.name),
-        )
-    return error.worded(name, where, cures)
+
+
+def _in_scale(error: CaseError, request: Request) -> CaseError:
+    """A fault of a score on the scale that it was written on."""
+    scale = request.as_written
+    if scale is PROBABILITY or error.value is None or error.fault != "is outside [0, 1]":
+        return error
+    written = float(scale.from_probability(np.asarray(float(error.value))))
+    return error.changed(
+        value=f"{written:.12g}",
+        fault=f"is outside [{scale.lowest:g}, {scale.highest:g}]",
+        more=error.more.replace("probabilities", scale.name),
+    )
 
 
 @dataclass(frozen=True)
@@ -191,57 +241,60 @@ class _Part:
 
     request: Request
     source: Source
-    columns: Columns
     frame: pd.DataFrame
-    start: int
+    start: int = 0
+
+    @property
+    def columns(self) -> Columns:
+        """Which hold what."""
+        return self.request.columns
 
     def cases(self, reasons: dict[str, str]) -> Cases:
         """The cases, each column read as its role says."""
-        part = self._imputed()
-        return part._cases(reasons, len(self.frame) - len(part.frame))
-
-    def _cases(self, reasons: dict[str, str], original: int) -> Cases:
-        import pandas as pd
-
-        request, columns, frame, part = self.request, self.columns, self.frame, self
-        scores = list(dict.fromkeys([str(columns.prob), *request.others]))
-        for name in scores:
-            self._refuse_coded_scores(frame[name])
-        numbers = [role for role in NUMBERS if getattr(columns, role) is not None]
-        read: dict[str, Any] = {name: self._probabilities(frame[name]) for name in scores}
-        read |= {role: self.numbers(frame[getattr(columns, role)]) for role in numbers}
-        of_labels = {
-            name: self._times(frame[name]) if name == columns.period else _labels(frame[name])
+        part, request, columns = self._imputed(), self.request, self.columns
+        frame, original = part.frame, len(self.frame) - len(part.frame)
+        names = list(dict.fromkeys([str(columns.prob), *request.others]))
+        for name in names:
+            part._refuse_coded_scores(frame[name])
+        scores = {name: part._probabilities(frame[name]) for name in names}
+        of_numbers = {role: name for role, name in columns.named if role in NUMBERS}
+        numbers = {role: part.numbers(frame[name]) for role, name in of_numbers.items()}
+        labels = {
+            name: part._times(frame[name]) if name == columns.period else _labels(frame[name])
             for name in columns.labelled
         }
-        missing, unknown = np.zeros((2, len(frame)), dtype=bool)
-        for each in (*read.values(), *of_labels.values()):
-            missing |= each.row < 0 if isinstance(each, Encoded) else pd.isna(each)
+        lacks = {name: np.isnan(each) for name, each in scores.items()}
+        lacks |= {of_numbers[role]: np.isnan(each) for role, each in numbers.items()}
+        lacks |= {name: _unlabelled(each) for name, each in labels.items()}
         ended = columns.event or columns.outcome
-        if ended is not None:
-            unknown = frame[ended].isna().to_numpy(dtype=bool)
-        if not request.keeps_unknown:
-            missing |= unknown
+        if ended is not None and not request.keeps_unknown:
+            lacks[ended] = frame[ended].isna().to_numpy(dtype=bool)
+        missing: NDArray[np.bool_] = np.any([*lacks.values()], axis=0)
         if missing.any():
-            self._refuse_missing(missing, unknown)
+            part._refuse_missing(lacks, missing)
             known = np.flatnonzero(~missing)
-            read, of_labels = (
-                {name: _taken(each, known) for name, each in values.items()}
-                for values in (read, of_labels)
+            scores, numbers = (
+                {name: each[known] for name, each in values.items()} for values in (scores, numbers)
             )
-            part = replace(self, frame=frame.iloc[known])
-        probs, at = {name: read[name] for name in scores}, self.start + part.frame.index.to_numpy()
+            labels = {name: _taken(each, known) for name, each in labels.items()}
+            part = replace(part, frame=frame.iloc[known])
         cases = Cases(
-            *(request, self.source, columns, reasons, None, probs, read.get("sample_weight")),
-            *(columns.roles(of_labels.__getitem__), np.asarray(at, np.intp)),
-            *(len(frame), int(missing.sum()), original),
+            request,
+            self.source,
+            reasons,
+            None if ended is None or columns.time is not None else part._outcomes(),
+            scores,
+            numbers.get("sample_weight"),
+            columns.roles(labels.__getitem__),
+            self.start + np.asarray(part.frame.index, np.intp),
+            len(frame),
+            int(missing.sum()),
+            original,
         )
-        for name in scores:
+        for name in names:
             with cases.worded(name):
-                check_scores(read[name])
-        if columns.time is not None:
-            return part._timed(cases, read["time"], read.get("entry"))
-        return cases if ended is None else replace(cases, outcome=part._outcomes())
+                check_scores(scores[name])
+        return part._timed(cases, numbers) if columns.time is not None else cases
 
     def _located(self, at: int) -> str:
         """Where a row of this part stands; its labels are its positions in the part."""
@@ -267,7 +320,7 @@ class _Part:
             text = text.str.replace(SAID, "%", case=False, regex=True)
         commas = self.source.separator in DECIMAL_COMMAS
         if commas and not of_scores:
-            self._refuse_thousands(column, text)
+            self._refuse_thousands(column, ",")
         plain = text.str.replace(",", ".", regex=False) if commas else text
         percent = of_scores and self.request.as_written is PERCENT
         signed = plain.str.endswith("%").fillna(False).to_numpy(dtype=bool)
@@ -297,79 +350,65 @@ class _Part:
         codes = [each for each in texts.unique().tolist() if as_code(each) is not None]
         if codes and len(codes) == texts.nunique():
             raise self._coded(column, codes)
-        at, is_percent = int(wrong.argmax()), texts.iloc[0].endswith("%")
-        percent = f"are read with {option('scale', 'percent')}."
-        if texts.str.fullmatch(DECIMAL_COMMA).all():
-            clause, cure = "is a percentage", f"Percentages {percent}"
-            if not is_percent:
-                clause = "has a decimal comma, which is read only where semicolons or tabs separate"
-                clause += " the fields"
-                cure = "Save the table so, or write decimals with a point."
-            raise self._fault(column, at, clause, cure)
-        cure = NO_NUMBER
-        if is_percent:
+        has_commas = texts.str.fullmatch(DECIMAL_COMMA).all()
+        clause, cure = "is not a number", NO_NUMBER
+        if texts.iloc[0].endswith("%"):
+            clause = "is a percentage" if has_commas else clause
             is_score = column.name in (self.columns.prob, *self.request.others)
-            cure = f"Percentages, with or without the sign, {percent}" if is_score else NO_SIGN
+            percent = f"with or without the sign, are read with {option('scale', 'percent')}"
+            cure = f"Percentages, {percent}." if is_score else NO_SIGN
+        elif has_commas:
+            clause = "has a decimal comma, which is read only where semicolons or tabs separate the"
+            clause, cure = f"{clause} fields", "Save the table so, or write decimals with a point."
         elif self.source.is_said:
             drop = option("drop_missing", True)
             cure = f"Write null where there is none, and leave such lines out with {drop}."
-        given = shortened(repr(str(column.iloc[at])))
-        raise InputError(
-            f"column {column.name!r}: {given} is not a number on {self._located(at)}. {cure}"
-        )
+        raise self._fault(column, wrong, clause, cure)
 
     def _fault(
-        self, column: pd.Series, at: int, clause: str, cure: str, where: str = ""
+        self, column: pd.Series, wrong: NDArray[np.bool_], clause: str, cure: str
     ) -> InputError:
-        """What to say of a value that is read in no way, or in two."""
+        """What to say of values that are read in no way, or in two, by the first."""
+        at = int(wrong.argmax())
         given = shortened(repr(str(column.iloc[at]).strip()))
-        where = where or self._located(at)
+        where = self.source.located(self.start + int(column.index[at]))
         return InputError(f"column {column.name!r}: {given} on {where} {clause}. {cure}")
 
-    def _refuse_thousands(self, column: pd.Series, texts: pd.Series) -> None:
-        """Refuse 1,000 between semicolons, which is one or a thousand, unless others show which."""
-        comma = texts.str.contains(",", regex=False).fillna(False)
-        if comma.any() and texts[comma].str.fullmatch(THOUSANDS).all():
-            at = int(column.astype("string").str.contains(",", regex=False).fillna(False).argmax())
-            cure = "Write numbers without marks of thousands."
-            raise self._fault(column, at, "can be a thousand or a decimal comma", cure)
+    def _refuse_thousands(self, column: pd.Series, mark: str) -> None:
+        """Refuse 1,000 or 1.000 between semicolons, one or a thousand, unless others show which."""
+        texts = column.astype("string").str.strip()
+        marked = texts.str.contains(mark, regex=False).fillna(False).to_numpy(dtype=bool)
+        if marked.any() and texts[marked].str.replace(".", ",").str.fullmatch(THOUSANDS).all():
+            cure = "Write all decimals alike, and numbers without marks of thousands."
+            clause = "can be a thousand or a number with decimals"
+            raise self._fault(column, marked, clause, cure)
 
     def _refuse_points(self, column: pd.Series) -> None:
         """Refuse 1.000 beside columns with decimal commas, unless others show that it is one."""
         if self.source.separator not in DECIMAL_COMMAS or column.dtype.kind != "f":
             return
         others = [self.frame[name] for name in self.columns.needed if name != column.name]
-        if not any(
+        if any(
             other.dtype.kind not in "biufmM"
             and other.name not in self.columns.labelled
             and other.iloc[:100].astype("string").str.fullmatch(DECIMAL_COMMA).any()
             for other in others
         ):
-            return
-        written = self.source.load(verbatim=True)[column.name]
-        points = written.str.contains(".", regex=False)
-        if points.any() and written[points].str.replace(".", ",").str.fullmatch(THOUSANDS).all():
-            at = int(points.argmax())
-            clause = (
-                "has a point, and other columns have decimal commas, so that it can be a thousand"
-            )
-            cure = "Write all decimals alike, and numbers without marks of thousands."
-            raise self._fault(written, at, clause, cure, self.source.located(at))
+            self._refuse_thousands(self.source.load(verbatim=True)[column.name], ".")
 
     def _refuse_mixed(self, column: pd.Series, signed: NDArray[np.bool_], numbers: Floats) -> None:
         """Refuse percentages with the sign beside numbers that look like probabilities."""
         unsigned = ~signed & ~np.isnan(numbers)
         if not numbers[unsigned].any() or (numbers[unsigned] > 1).any():
             return
-        at, other = int(np.argmax(unsigned & (numbers > 0))), int(signed.argmax())
-        raise InputError(
-            f"column {column.name!r}: {shortened(str(column.iloc[at]))} on {self._located(at)} has "
-            f"no percent sign, and {shortened(str(column.iloc[other]))} on "
-            f"{self.source.where(self.start + other)} has one. All "
-            f"{count(int(unsigned.sum()), 'number')} without the sign are at most 1, so that they "
-            f"look like probabilities, which {self.request.door.option('scale', 'percent')} would "
-            "read as less than one percent. Write all scores as percentages."
+        clause = (
+            f"has no percent sign, and {shortened(str(column.iloc[int(signed.argmax())]))} has one."
+            f" All {count(int(unsigned.sum()), 'number')} without the sign are at most 1, so that "
+            "they look like probabilities, which "
+            f"{self.request.door.option('scale', 'percent')} would read as less than one percent"
         )
+        cure = "Write all scores as percentages."
+        raise self._fault(column, unsigned & (numbers > 0), clause, cure)
 
     # Missing values
 
@@ -397,35 +436,23 @@ class _Part:
             f"values. Make these cells empty; then {drop} leaves their rows out{kept}."
         )
 
-    def _refuse_missing(self, missing: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> None:
-        columns, request, option = self.columns, self.request, self.request.door.option
-        of_time = [name for role, name in columns.named if role in TIME_COLUMNS]
-        named = " or ".join(map(shortened, [*of_time, *columns.labelled]))
-        needed = ["a score", "a weight"]
-        if of_time:
-            needed.insert(0, f"a value of {named}")
-        else:
-            needed = ["an outcome"] * (not request.keeps_unknown or bool(named)) + needed
-            needed += [f"a value of {named}"] * bool(named)
-        lack = f"{', '.join(needed[:-1])} or {needed[-1]}"
-        if missing.all():
-            raise InputError(f"every row of {self.source.path} lacks {lack}.")
-        if request.drop_missing:
+    def _refuse_missing(
+        self, lacks: Mapping[str, NDArray[np.bool_]], missing: NDArray[np.bool_]
+    ) -> None:
+        """Refuse rows that lack a value, unless they are left out and others stay."""
+        columns, request = self.columns, self.request
+        if request.drop_missing and not missing.all():
             return
-        at = int(missing.argmax())
-        empty = self.frame.iloc[at][columns.needed].isna()
-        column = f" (column {empty.idxmax()!r})" if empty.any() else ""
-        cure = f"Fill them in, or leave them out with {option('drop_missing', True)}."
-        if request.keeps_unknown:
-            cure = f"Outcomes may be missing here, scores may not. {cure[:-1]}, and the rows "
+        drop = request.door.option("drop_missing", True)
+        cure = f"Fill them in, or leave them out with {drop}."
+        outcome = lacks.get(str(columns.outcome))
+        if request.keeps_unknown and columns.outcome is not None:
+            cure = f"Outcomes may be missing here, and nothing else. {cure[:-1]}, and the rows "
             cure += "without an outcome too."
-        elif not of_time and not request.others and (unknown | ~missing).all():
-            command = request.door.command(self.source.path, columns)
-            cure += f" To keep the scores of those without an outcome: {command}"
-        raise InputError(
-            f"{missing.sum():,} of {missing.size:,} rows lack {lack}, the first on "
-            f"{self._located(at)}{column}. {cure}"
-        )
+        elif request.needs_outcomes and outcome is not None and (outcome == missing).all():
+            cure += " An assessment keeps the scores of those without an outcome."
+        at = self._located(int(missing.argmax()))
+        raise InputError(f"{lacking(lacks)}, the first on {at}. {cure}")
 
     def _imputed(self) -> _Part:
         """All rows but those of imputation 0, when scores or outcomes are missing there."""
@@ -455,8 +482,9 @@ class _Part:
         coded = [each for each in several if as_code(each) is not None]
         option = self.request.door.option
         if CLASSES < len(several) <= MOST_LABELS and coded and len(several) - len(coded) <= CLASSES:
-            kept = f", and {self.request.door.unknown} keeps their scores"
-            raise self._coded(column, coded, kept)
+            raise self._coded(
+                column, coded, f", and {self.request.door.unknown} keeps their scores"
+            )
         if event is None and {*labels} <= {0, 1}:
             return np.array([*map(float, labels), np.nan])[codes]
         matches = [label for label in several if _is_label(label, event)]
@@ -471,11 +499,11 @@ class _Part:
         distinct[:] = [*(event if label in matches else label for label in labels), None]
         return distinct[codes]
 
-    def _timed(self, read: Cases, time: Floats, entry: Floats | None) -> Cases:
+    def _timed(self, read: Cases, numbers: Mapping[str, Floats]) -> Cases:
         """The cases with their times, in place of an outcome."""
         import pandas as pd
 
-        request, columns = self.request, self.columns
+        request, columns, time = self.request, self.columns, numbers["time"]
         column = self.frame[str(columns.event)]
         if column.dtype.kind in "biuf":
             values: NDArray[Any] = column.to_numpy(dtype=np.float64)
@@ -485,11 +513,19 @@ class _Part:
                 values = column.astype(object).map(stripped).to_numpy()
         ends = Ends.of(str(columns.event), values, request.cause, request.censored, request.door)
         with read.worded():
-            outcome = Survival(time, ends.codes, entry, cause=ends.cause)
-        remarks = []
+            outcome = Survival(time, ends.codes, numbers.get("entry"), cause=ends.cause)
+        remarks, option, event = [], request.door.option, outcome.event
         if outcome.other.any():
             told = request.cause is not None
             remarks.append(ends.in_words(outcome, is_told=told, door=request.door))
+        last = max(request.horizon) if isinstance(request.horizon, tuple) else request.horizon
+        if event.any() and (time > last).all():
+            remarks.append(
+                f"no event comes by {last:g}, and {count(int(event.sum()), 'event')} later; times "
+                f"in column {shortened(str(columns.time))} run from {time.min():g} to "
+                f"{time.max():g}. {option('horizon')} is in the units of these times: if they are "
+                f"days, 5 years are {option('horizon', 1826)}."
+            )
         return replace(read, outcome=outcome, remarks=tuple(remarks))
 
     def _times(self, column: pd.Series) -> Encoded | NDArray[Any]:
@@ -516,10 +552,9 @@ class _Part:
         each = [pd.to_datetime(texts, format=form, errors="coerce") for form in DATE_FORMS]
         best = min(each, key=lambda dates: int(dates.isna().sum()))
         if best.isna().any():
-            wrong = distinct[best.isna()].iloc[0]
-            at = int((column == wrong).to_numpy(dtype=bool).argmax())
+            wrong = (column == distinct[best.isna()].iloc[0]).to_numpy(dtype=bool)
             clause = f"is no date that {self.request.door.option('every')} can read"
-            raise self._fault(column, at, clause, "Write all dates as 2024-03-31.")
+            raise self._fault(column, wrong, clause, "Write all dates as 2024-03-31.")
         return best
 
 
@@ -537,6 +572,19 @@ def _labels(column: pd.Series) -> Encoded:
         for value in distinct.tolist()
     ]
     return Encoded(row.astype(np.intp, copy=False), labels)
+
+
+def lacking(lacks: Mapping[str, NDArray[np.bool_]]) -> str:
+    """How many rows lack a value, and in which columns."""
+    missing = np.any([*lacks.values()], axis=0)
+    each = ", ".join(f"{n:,} in {name!r}" for name, mask in lacks.items() if (n := mask.sum()))
+    return f"{missing.sum():,} of {missing.size:,} rows lack a value: {each}"
+
+
+def _unlabelled(labels: Any) -> NDArray[np.bool_]:
+    import pandas as pd
+
+    return labels.row < 0 if isinstance(labels, Encoded) else pd.isna(labels)
 
 
 def _taken(labels: Any, rows: NDArray[np.intp]) -> Any:
@@ -574,17 +622,9 @@ def open_as(request: Request, path: TableFile | None = None) -> Source:
 def read_scores(request: Request, path: TableFile, name: str) -> Floats:
     """The probabilities in a column of another file, NaN where they are missing and may be."""
     source = open_as(request, path)
-    if name not in source.names:
-        raise InputError(
-            f"{path} has no column {name!r}, which holds the scores of the other file."
-        )
-    if source.names.count(name) > 1:
-        raise InputError(
-            f"{source.names.count(name)} columns of {path} are called {name!r}. Rename all but one."
-        )
-    columns = Columns(prob=name)
-    only = replace(request, columns=columns, others={}, weight_type=None, every=None)
-    (part,) = _parts(only, source, columns, source.load(), at_once=True)
+    check_columns([(path.name, name)], source.names, shortened)
+    only = replace(request, columns=Columns(prob=name), others={}, weight_type=None, every=None)
+    (part,) = _parts(only, source, source.load(), at_once=True)
     read = part.cases({})
     scores = np.full(len(part.frame), np.nan)
     scores[read.at] = read.prob
@@ -592,32 +632,36 @@ def read_scores(request: Request, path: TableFile, name: str) -> Floats:
 
 
 def _parts(
-    request: Request, source: Source, columns: Columns, first: pd.DataFrame, *, at_once: bool
+    request: Request, source: Source, first: pd.DataFrame, *, at_once: bool
 ) -> Iterator[_Part]:
     """The rows of a file, all at once or some at a time."""
+    columns = request.columns
     needed = list(dict.fromkeys([*columns.needed, *request.others]))
     frames = source.parts(needed, columns.labelled, first)
     if at_once:
-        several = [*frames]
-        if len(several) > 1:
-            import pandas as pd
+        import pandas as pd
 
-            several = [pd.concat(several, ignore_index=True)]
-        frames = iter(several)
+        several = [*frames]
+        frames = iter(several if len(several) < 2 else [pd.concat(several, ignore_index=True)])
     start = 0
     for frame in frames:
-        yield _Part(request, source, columns, frame, start)
+        yield _Part(request, source, frame, start)
         start += len(frame)
+
+
+def look(request: Request) -> tuple[Source, Guess]:
+    """A file, and what is known of its columns by its first rows."""
+    source = open_as(request)
+    return source, guess(source.load(request.columns.labelled), request)
 
 
 def parts_of(request: Request, *, at_once: bool = False) -> Iterator[Cases]:
     """The cases of a file, some at a time where it is of Parquet."""
-    source = open_as(request)
-    first = source.load(request.columns.labelled)
-    columns, reasons = guess(first, request).answered()
-    at_once = at_once or columns.imputation is not None
-    for part in _parts(request, source, columns, first, at_once=at_once):
-        yield part.cases(reasons)
+    source, made = look(request)
+    request = made.answered()
+    at_once = at_once or request.columns.imputation is not None
+    for part in _parts(request, source, made.frame, at_once=at_once):
+        yield part.cases(made.reasons)
 
 
 def read_cases(request: Request) -> Cases:
@@ -729,7 +773,7 @@ def read(
         warn(remark, GuessWarning)
     second = next(parts, None)
     if second is None:
-        return first.table()
+        return first.data
     reader = Reader(**request.of_table)
     for part in chain((first, second), parts):
         with part.worded():

@@ -267,21 +267,25 @@ def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
 
 
 class Levels(NamedTuple):
-    """The distinct scores of some cases, ascending.
+    """The distinct scores of the cases that count, ascending, and their weight at each.
 
-    `order` sorts the cases by score; `start` is where each distinct score begins in it.
+    `order` sorts these cases by score, and `start` is where each distinct score begins in it;
+    `weight` is in this order, and None when all count once.
     """
 
     score: Floats
+    trials: Floats
     order: Order
     start: Index
-    size: int
+    weight: Floats | None = None
 
     @property
     def row(self) -> Index:
-        """Index of the distinct score of each case, of shape (n,)."""
-        row = np.empty(self.size, dtype=np.intp)
-        row[self.order] = np.repeat(np.arange(self.score.size), self.cases())
+        """Index of the distinct score of each case, where all count."""
+        size = int(self.total) if self.weight is None else self.weight.size
+        cases = np.diff(self.start, append=size)
+        row = np.empty(size, dtype=np.intp)
+        row[self.order] = np.repeat(np.arange(self.score.size), cases)
         return row
 
     @property
@@ -289,24 +293,41 @@ class Levels(NamedTuple):
         """One of the cases at each score."""
         return self.start if isinstance(self.order, slice) else self.order[self.start]
 
-    def cases(self) -> Index:
-        """Number of cases at each score."""
-        return np.diff(self.start, append=self.size)
+    @property
+    def total(self) -> float:
+        """Sum of all weights."""
+        return float(self.trials.sum())
 
     def totals(self, values: NDArray[Any]) -> Floats:
         """Sums over the cases at each score, along the last axis of (..., n)."""
-        ranked = values[..., self.order]
-        if self.start.size == self.size:
-            return ranked.astype(np.float64, copy=False)
-        total: Floats = np.add.reduceat(ranked, self.start, axis=-1, dtype=np.float64)
-        return total
+        return _runs(values[..., self.order], self.start)
+
+    def hits(self, outcomes: NDArray[Any]) -> Floats:
+        """Weighted events at each score, along the last axis of (..., n)."""
+        events = outcomes[..., self.order]
+        return _runs(events if self.weight is None else events * self.weight, self.start)
 
 
-def levels_of(score: Floats) -> Levels:
-    """Take cases of equal scores together, by sorting unless they ascend."""
+def _runs(ranked: NDArray[Any], start: Index) -> Floats:
+    """Sums of runs of values that begin so."""
+    if start.size == ranked.shape[-1]:
+        return ranked.astype(np.float64, copy=False)
+    total: Floats = np.add.reduceat(ranked, start, axis=-1, dtype=np.float64)
+    return total
+
+
+def levels_of(score: Floats, weight: Floats | None = None) -> Levels:
+    """Take cases of equal scores together, those that have a weight, by sorting if need be."""
+    counted = None if weight is None or weight.all() else np.flatnonzero(weight)
+    if weight is not None and counted is not None:
+        score, weight = score[counted], weight[counted]
     order, ranked = ascending(score)
     start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1])[: ranked.size])
-    return Levels(ranked[start], order, start, score.size)
+    weight = None if weight is None else weight[order]
+    trials = _runs(np.ones(ranked.size) if weight is None else weight, start)
+    return Levels(
+        ranked[start], trials, order if counted is None else counted[order], start, weight
+    )
 
 
 def ascending(score: Floats) -> tuple[Order, Floats]:
@@ -315,55 +336,6 @@ def ascending(score: Floats) -> tuple[Order, Floats]:
         return slice(None), score
     order = np.argsort(score)
     return order, score[order]
-
-
-class Table(NamedTuple):
-    """Distinct scores of the cases that count, and how many cases have each.
-
-    `order` has the cases that count, by score; `weight` is None when all count once, and `starts`
-    when no two scores are equal. Trials are not to be written to.
-    """
-
-    order: Order
-    weight: Floats | None
-    starts: Index | None
-    score: Floats
-    trials: Floats
-    total: float
-
-    def hits(self, outcomes: NDArray[Any]) -> Floats:
-        """Events at each distinct score, (replicates, rows), of outcomes (replicates, n)."""
-        events = outcomes[:, self.order]
-        if self.weight is not None:
-            events = events * self.weight
-        if self.starts is None:
-            return events.astype(np.float64, copy=False)
-        hits: Floats = np.add.reduceat(events, self.starts, axis=1, dtype=np.float64)
-        return hits
-
-
-def tabulate(scores: Floats, weights: Floats | None) -> Table:
-    """Collapse equal scores, exactly, for outcomes that come later."""
-    if weights is not None and not weights.all():
-        counted = np.flatnonzero(weights)
-        table = tabulate(scores[counted], weights[counted])
-        return table._replace(order=counted[table.order])
-    levels = levels_of(scores)
-    is_each = levels.start.size == levels.size
-    if weights is not None:
-        trials = levels.totals(weights)
-    elif is_each:
-        trials = np.broadcast_to(np.float64(1), levels.size)
-    else:
-        trials = levels.cases().astype(np.float64)
-    return Table(
-        levels.order,
-        None if weights is None else weights[levels.order],
-        None if is_each else levels.start,
-        levels.score,
-        trials,
-        float(trials.sum()),
-    )
 
 
 class Edges(NamedTuple):

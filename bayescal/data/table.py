@@ -445,7 +445,7 @@ class CalibrationData:
                 "one by dask.dataframe.from_dask_array."
             )
         columns, sample_weight = Columns.given(**roles), roles.get("sample_weight")
-        columns.check(list(frame.columns), "frame")
+        columns.check(list(frame.columns))
         # `dask.compute` of early versions computes columns that nothing needs, if not told before.
         rows = frame[columns.needed].optimize(fuse=False)
         keys = [name for name in columns.needed if name != sample_weight]

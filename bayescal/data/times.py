@@ -84,10 +84,8 @@ class Survival(Exits):
     ----------
     time : array-like of shape (n,)
         How long each case was followed, from the moment that its risk was predicted for: until the
-        event, or until it left (was censored). Or, without `event`, a structured array of a boolean
-        and a numeric field, as scikit-survival makes them, or a matrix or data frame with the
-        columns time and event.
-    event : array-like of shape (n,), optional
+        event, or until it left (was censored).
+    event : array-like of shape (n,)
         What ended it: 0 or False if the case left, 1 or True if it had the event. With competing
         risks a code for each: 2, 3, ... for other events, such as death from another cause, after
         which the event cannot come.
@@ -147,7 +145,11 @@ class Survival(Exits):
         cause: int | None = None,
     ) -> None:
         if event is None:
-            time, event = _columns(time)
+            raise InputError(
+                "event is missing: pass what ended each case's time, bc.Survival(time, event). Of "
+                "a structured array or a frame pass two of its fields: bc.Survival(y['time'], "
+                "y['event'])."
+            )
         self.index = common_labels(time, event, entry)
         time, event, entry = aligned(time=time, event=event, entry=entry)
         self.time, codes = as_floats(time, "time"), _as_codes(event)
@@ -450,26 +452,6 @@ def check_codes(codes: Collection[int]) -> None:
             "holds 1 and 2 and no 0, and R writes 1 for a case that left and 2 for the event",
             cure="codes",
         )
-
-
-def _columns(both: Any) -> tuple[Any, Any]:
-    """Time and event of a structured array, a matrix or a data frame."""
-    names = getattr(getattr(both, "dtype", None), "names", None)
-    if names is not None and len(names) == 2:
-        kinds = [both.dtype[name].kind for name in names]
-        if sorted(kind == "b" for kind in kinds) == [False, True]:
-            first = names[kinds.index("b")]
-            return both[names[1] if first == names[0] else names[0]], both[first]
-    if hasattr(both, "columns") and {"time", "event"} <= set(both.columns):
-        return both["time"], both["event"]
-    if np.ndim(both) == 2 and np.shape(both)[1] == 2 and not hasattr(both, "columns"):
-        matrix = np.asarray(both)
-        return matrix[:, 0], matrix[:, 1]
-    raise InputError(
-        "event is missing: pass whether the event ended each case's time, as "
-        "bc.Survival(time, event). One argument can be a structured array of a boolean and a "
-        "number, or hold the columns time and event."
-    )
 
 
 def _as_codes(event: Any) -> NDArray[np.int64]:

@@ -42,12 +42,7 @@ def read_type(weights: Floats) -> WeightType:
 
 
 def kish(total: Number, squares: Number) -> Number:
-    """Kish's effective number of cases, from the sums of the weights and of their squares.
-
-    References
-    ----------
-    Kish (1965), Survey Sampling, section 11.7.
-    """
+    """Kish's effective number of cases, from sums of weights and squares (1965, section 11.7)."""
     return total**2 / squares
 
 
@@ -58,15 +53,7 @@ def effective_size(weights: Floats) -> float:
 
 
 def effective_cases(weights: Floats, weight_type: WeightType | None = None) -> Floats:
-    """Weights as numbers of cases: counts as they are, sampling weights rescaled.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n,)
-        Not negative, and not all 0.
-    weight_type : {"counts", "sampling"}, optional
-        By default counts if all are whole numbers.
-    """
+    """Weights as numbers of cases: counts as they are, sampling weights rescaled."""
     if (weight_type or read_type(weights)) == "counts":
         return weights
     return weights * (effective_size(weights) / float(weights.sum()))
@@ -75,16 +62,7 @@ def effective_cases(weights: Floats, weight_type: WeightType | None = None) -> F
 def as_weight_type(weight_type: Any, weights: Floats | None) -> WeightType | None:
     """How weights are to be read: as told, or as sampling weights when any is not whole.
 
-    Parameters
-    ----------
-    weight_type : {"counts", "sampling"} or None
-        As the user gave it.
-    weights : ndarray of shape (n,) or None
-
-    Returns
-    -------
-    {"counts", "sampling"} or None
-        None when nothing says: there are no weights, or they are whole numbers.
+    None when nothing says: there are no weights, or they are whole numbers.
     """
     if weight_type is None:
         return None if weights is None or are_counts(weights) else "sampling"
@@ -101,20 +79,17 @@ def as_weight_type(weight_type: Any, weights: Floats | None) -> WeightType | Non
     return chosen
 
 
-def both_types(rows: int, total: float, squares: float) -> str | None:
-    """Both types of whole-number weights, unless they hardly differ.
+def sizes_of(weights: Floats) -> tuple[float, float, float]:
+    """How many weights are not 0, their sum, and that of their squares."""
+    return float(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
 
-    Parameters
-    ----------
-    rows : int
-        Number of weights that are not 0.
-    total, squares : float
-        Sums of the weights and of their squares.
-    """
+
+def both_types(rows: float, total: float, squares: float) -> str | None:
+    """Both types of whole-number weights, so many of them not 0, unless they hardly differ."""
     if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
         return None
     return (
-        f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows} cases of "
+        f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows:.0f} cases of "
         f"effective size {kish(total, squares):.4g})"
     )
 
@@ -124,23 +99,13 @@ def warn_of_ambiguity(
 ) -> None:
     """Name both types of weights that can be either, and say that they are taken as counts.
 
-    Weights can be either when they are whole numbers of ten rows or more, when they add up to at
-    least twice the number of rows, when counts would make intervals at least twice as narrow as
-    sampling weights, and when the rows are not those of a collapsed table. In a collapsed table no
-    two rows have the same score and outcome, and at least half of the cases stand at scores with a
-    row for each outcome.
-
-    Parameters
-    ----------
-    weights, scores, outcomes : ndarray of shape (n,)
-    groups : ndarray of shape (n,), optional
+    They can be when they are whole numbers of ten rows or more that add up to twice the rows, when
+    counts would make intervals half as wide as sampling weights, and when the table was not
+    collapsed.
     """
-    total, squares = float(weights.sum()), float(weights @ weights)
-    types = both_types(int(np.count_nonzero(weights)), total, squares)
-    if types is None or not are_counts(weights):
-        return
-    if not _look_collapsed(weights, scores, outcomes, groups):
-        warn_of_types(types, total, squares)
+    types = both_types(*sizes_of(weights)) if are_counts(weights) else None
+    if types is not None and not look_collapsed(weights, scores, outcomes, groups):
+        warn_of_types(types, *sizes_of(weights)[1:])
 
 
 def warn_of_types(types: str, total: float, squares: float) -> None:
@@ -154,23 +119,27 @@ def warn_of_types(types: str, total: float, squares: float) -> None:
     )
 
 
-def is_collapsed(weight: Floats, has_both: NDArray[np.bool_]) -> bool:
-    """Whether enough of the weight stands at scores with a row for each outcome."""
-    return bool(weight @ has_both >= COLLAPSED_SHARE * weight.sum())
+def look_collapsed(
+    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None
+) -> bool:
+    """Whether equal rows were put together, so that the weights must be their numbers.
+
+    Then no two rows have the same score and outcome, and at least half of the cases stand at scores
+    with a row for each outcome.
+    """
+    group = np.zeros(weights.size) if groups is None else np.unique(groups, return_inverse=True)[1]
+    order = np.lexsort((outcomes, scores, group))
+    order = order[weights[order] > 0]
+    weight, outcome = weights[order], outcomes[order]
+    same_score = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
+    if (same_score & (np.diff(outcome) == 0)).any():
+        return False
+    both = np.append(same_score, False) | np.append(False, same_score)
+    return bool(weight @ both >= COLLAPSED_SHARE * weight.sum())
 
 
 def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
-    """Quantile of each row, linear between the cases (type 7), as if cases stood one by one.
-
-    Parameters
-    ----------
-    values : ndarray of shape (..., rows)
-    trials : ndarray of shape (rows,)
-
-    Returns
-    -------
-    ndarray of shape (...,)
-    """
+    """Quantile of each row, linear between the cases (type 7), as if cases stood one by one."""
     if (trials == 1).all():
         plain: Floats = np.quantile(values, prob, axis=-1)
         return plain
@@ -185,21 +154,6 @@ def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
     )
     between: Floats = (lower + (position - below) * (upper - lower))[..., 0]
     return between
-
-
-def _look_collapsed(
-    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None
-) -> bool:
-    """Whether equal rows were put together, so that the weights must be their numbers."""
-    group = np.zeros(weights.size) if groups is None else np.unique(groups, return_inverse=True)[1]
-    order = np.lexsort((outcomes, scores, group))
-    order = order[weights[order] > 0]
-    weight, outcome = weights[order], outcomes[order]
-    same_score = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
-    if (same_score & (np.diff(outcome) == 0)).any():
-        return False
-    both = np.append(same_score, False) | np.append(False, same_score)
-    return is_collapsed(weight, both)
 
 
 def _row_of(above: Floats, case: Floats) -> NDArray[np.intp]:

@@ -13,7 +13,7 @@ from bayescal.core.errors import InputError, as_count, as_order
 from bayescal.core.text import documented
 from bayescal.data.cases import aligned, as_scores, check_given, check_same_length
 from bayescal.data.read import Needs
-from bayescal.data.rows import Table, levels_of, tabulate
+from bayescal.data.rows import Levels, levels_of
 from bayescal.data.table import CalibrationData
 from bayescal.estimators import registry
 from bayescal.estimators.bins import (
@@ -566,7 +566,7 @@ class ValidityCurve(NamedTuple):
     share: Floats
 
 
-def _distances(table: Table, n_neighbors: int) -> Statistic:
+def _distances(table: Levels, n_neighbors: int) -> Statistic:
     """Outcomes to |score - mean outcome of its neighbours|, of shape (replicates, scores)."""
     nearest = as_count(n_neighbors, "n_neighbors", 1, table.total, limit="the number of cases")
     sums = on_line(table.score, table.trials, nearest)
@@ -581,7 +581,7 @@ def _distances(table: Table, n_neighbors: int) -> Statistic:
 
 def _validity(scores: Floats, weights: Floats | None, *, n_neighbors: int) -> Statistic:
     """Core of `auc_v`; how many neighbours there can be is known with the cases."""
-    table = tabulate(scores, weights)
+    table = levels_of(scores, weights)
     distances = _distances(table, n_neighbors)
     return lambda outcomes: 1 - distances(outcomes) @ table.trials / table.total
 
@@ -712,7 +712,7 @@ def validity_curve(
     if cases.shape:
         shape = (*cases.shape, cases.scores.size)
         raise InputError(f"y_true must be one-dimensional, but has shape {shape}.")
-    table = tabulate(cases.scores, cases.weights)
+    table = levels_of(cases.scores, cases.weights)
     distance = _distances(table, n_neighbors)(cases.outcomes)[0]
     epsilon = np.unique(np.concatenate([[0.0, 1.0], distance]))
     step = np.searchsorted(epsilon, distance)

@@ -12,7 +12,7 @@ from bayescal.core.arrays import Floats, blocks, power_mean
 from bayescal.core.errors import InputError, as_order, check_choice
 from bayescal.core.optimise import log_odds_of
 from bayescal.data.cases import is_matrix
-from bayescal.data.rows import tabulate
+from bayescal.data.rows import levels_of
 from bayescal.estimators.classes import read_classes
 from bayescal.estimators.registry import Cases, OutcomesLike, Statistic, estimator, evaluate, read
 from bayescal.estimators.smooth import (
@@ -425,7 +425,7 @@ def _kde_core(
     """Core of `kde_ece`."""
     if form == "triweight":
         return lambda outcomes: triweight_norms(scores, outcomes, weights, bandwidth, p)
-    table = tabulate(np.clip(scores, KDE_EDGE, 1 - KDE_EDGE), weights)
+    table = levels_of(np.clip(scores, KDE_EDGE, 1 - KDE_EDGE), weights)
     if table.total <= 1:
         raise InputError(ONE_CASE)
     every = Scores(table.score, table.trials)

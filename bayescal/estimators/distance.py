@@ -16,7 +16,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count
 from bayescal.core.optimise import log_odds_of
 from bayescal.core.text import documented, shortened
-from bayescal.data.rows import Table, tabulate
+from bayescal.data.rows import Levels, levels_of
 from bayescal.estimators import registry
 from bayescal.estimators.registry import OutcomesLike, Statistic
 
@@ -70,7 +70,7 @@ class Cells(NamedTuple):
     score: Floats
     share: Floats
     starts: NDArray[np.intp]
-    table: Table
+    table: Levels
 
     def events(self, outcomes: NDArray[Any]) -> Floats:
         """Share of the cases that are events in each cell, of shape (replicates, cells)."""
@@ -80,7 +80,7 @@ class Cells(NamedTuple):
         return hits / self.table.total
 
 
-def cells_of(table: Table, most: int, metric: Metric = "identity") -> Cells:
+def cells_of(table: Levels, most: int, metric: Metric = "identity") -> Cells:
     """Distinct scores if there are no more than `most`, else equal intervals of the metric."""
     score, trials, starts = table.score, table.trials, np.arange(table.score.size)
     if score.size > most:
@@ -316,7 +316,7 @@ def _over_cells(
     metric: Metric = "identity",
 ) -> Statistic:
     """A distance of each set of outcomes, of so many cells at most."""
-    cells = cells_of(tabulate(scores, weights), most, metric)
+    cells = cells_of(levels_of(scores, weights), most, metric)
     return lambda outcomes: np.array([distance(cells, each) for each in cells.events(outcomes)])
 
 

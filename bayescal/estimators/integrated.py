@@ -14,7 +14,7 @@ from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
 from bayescal.core.errors import InputError, SeparationError, as_draws, as_level, check_choice
 from bayescal.core.optimise import binomial_mle
 from bayescal.core.text import documented
-from bayescal.data.rows import tabulate
+from bayescal.data.rows import levels_of
 from bayescal.data.weights import SAME, quantile
 from bayescal.estimators import registry
 from bayescal.estimators.registry import Cases, Core, OutcomesLike, Statistic
@@ -37,7 +37,7 @@ def gaps(
 
     No distance counts as more than 1.
     """
-    table = tabulate(scores, weights)
+    table = levels_of(scores, weights)
     curve = smoother_of(**smoothing)(table, table.score)
 
     def gap(outcomes: NDArray[Any]) -> Floats:
@@ -57,7 +57,7 @@ def index_core(
 
 def flat(scores: Floats, weights: Floats | None) -> Statistic:
     """Mean square of mean outcome - score, NaN where it is 0."""
-    table = tabulate(scores, weights)
+    table = levels_of(scores, weights)
     mean = np.average(table.score, weights=table.trials)
     variance = np.average((table.score - mean) ** 2, weights=table.trials)
 
@@ -428,7 +428,7 @@ def ici_interval(
     as_smoothing(smoother, None, n_knots)
     level, number = as_level(ci_prob), as_draws(draws)
     cases = registry.read(y_true, y_prob, sample_weight, replicates=False)
-    table = tabulate(cases.scores, cases.weights)
+    table = levels_of(cases.scores, cases.weights)
     basis = full_rank(BASES[smoother](table, n_knots), table)(table.score)
     hits = table.hits(cases.outcomes)[0]
     try:

@@ -15,7 +15,7 @@ from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
 from bayescal.core.errors import MOST_DRAWS, InputError, as_count, check_choice
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
-from bayescal.data.rows import Table, tabulate
+from bayescal.data.rows import Levels, levels_of
 from bayescal.data.weights import are_counts
 from bayescal.estimators import registry
 from bayescal.estimators.classes import read_classes
@@ -115,7 +115,7 @@ NULL_BLOCK = 1 << 17
 
 
 def draw_calibrated(
-    table: Table, kernel: str, bandwidth: float, draws: int, rng: np.random.Generator
+    table: Levels, kernel: str, bandwidth: float, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Unbiased squared errors of outcomes drawn from the scores, of shape (draws,)."""
     form = form_of(table.score, kernel, bandwidth)
@@ -130,7 +130,7 @@ def draw_calibrated(
     return values
 
 
-def moments_of(table: Table, kernel: str, width: float) -> tuple[float, float]:
+def moments_of(table: Levels, kernel: str, width: float) -> tuple[float, float]:
     """Standard deviation and skewness of the unbiased squared error, whose mean is 0.
 
     Over outcomes drawn from the scores.
@@ -201,7 +201,7 @@ class PairSums(NamedTuple):
         return 2 * (self.every - self.own) / (self.cases * (self.cases - 1))
 
 
-def pairs_of_hits(table: Table, form: Form, hits: Floats) -> PairSums:
+def pairs_of_hits(table: Levels, form: Form, hits: Floats) -> PairSums:
     """Sums over pairs, from the events at each distinct score, (replicates, rows)."""
     score, trials = table.score, table.trials
     own = np.einsum("ri,i->r", hits, 1 - 2 * score) + np.sum(trials * score**2)
@@ -296,7 +296,7 @@ def _pairs_core(
     scores: Floats, weights: Floats | None, *, form: str, kernel: str, bandwidth: float
 ) -> Statistic:
     """The mean over pairs."""
-    table = tabulate(scores, weights)
+    table = levels_of(scores, weights)
     _check_pairs(table.total, form)
     sums = form_of(table.score, kernel, bandwidth)
     return lambda outcomes: pairs_of_hits(table, sums, table.hits(outcomes)).mean(form)
@@ -684,7 +684,7 @@ def skce_test(
     options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
     cases = registry.read(y_true, y_prob, sample_weight)
     statistic = skce(cases, **options)
-    table = tabulate(cases.scores, cases.weights)
+    table = levels_of(cases.scores, cases.weights)
     if not table.trials[(table.score > 0) & (table.score < 1)].sum() > 1:
         raise InputError(
             "y_prob is 0 or 1 for every case but one at most, where the pairs of a calibrated "

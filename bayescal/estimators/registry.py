@@ -18,7 +18,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import documented, shortened
 from bayescal.data.cases import aligned, as_scores, as_weights
 from bayescal.data.read import Cases as Cases
-from bayescal.data.read import Needs, Outcomes, paired, read_cases
+from bayescal.data.read import Needs, Outcomes, read_cases
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 
@@ -70,11 +70,9 @@ def read(
     """
     if isinstance(y_true, Cases):
         return y_true
-    if replicates:
-        cases = read_cases(y_true, y_prob, sample_weight, needs=needs, single=single)
-    else:
-        outcomes, scores, weights = paired(y_true, y_prob, sample_weight, needs=needs)
-        cases = Cases(outcomes[None], scores, weights)
+    cases = read_cases(
+        y_true, y_prob, sample_weight, needs=needs, single=single, replicates=replicates
+    )
     if cases.weights is None or isinstance(y_true, CalibrationData):
         return cases
     return replace(cases, weights=effective_cases(cases.weights))

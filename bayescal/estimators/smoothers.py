@@ -17,7 +17,7 @@ from bayescal.core.errors import InputError, SeparationError, as_count, as_flag,
 from bayescal.core.optimise import log_odds_of, logarithms, maximise
 from bayescal.core.text import documented, shortened
 from bayescal.data.cases import as_scores
-from bayescal.data.rows import Table, tabulate
+from bayescal.data.rows import Levels, levels_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import SAME, quantile
 from bayescal.estimators.registry import DOOR_BLOCK, OutcomesLike, read
@@ -42,7 +42,7 @@ LOESS_BLOCK = 1 << 14
 MOST_LOCAL_ROWS = 1 << 16
 
 
-def loess(table: Table, at: Floats, span: float) -> Curve:
+def loess(table: Levels, at: Floats, span: float) -> Curve:
     """Local quadratics at the vertices of a k-d tree, joined by cubics."""
     table, at = _magnified(table, at)
     anchors = _vertices(table, span)
@@ -63,7 +63,7 @@ def loess(table: Table, at: Floats, span: float) -> Curve:
     return curve
 
 
-def lowess(table: Table, at: Floats, span: float) -> Curve:
+def lowess(table: Levels, at: Floats, span: float) -> Curve:
     """Local lines at scores a step apart, joined by lines."""
     table, at = _magnified(table, at)
     anchors = _steps(table.score)
@@ -79,7 +79,7 @@ def lowess(table: Table, at: Floats, span: float) -> Curve:
     return curve
 
 
-def _magnified(table: Table, at: Floats) -> tuple[Table, Floats]:
+def _magnified(table: Levels, at: Floats) -> tuple[Levels, Floats]:
     """Scores times the power of two that makes their range about 1, for slopes that are finite.
 
     What lies beyond the range moves to its ends.
@@ -90,7 +90,7 @@ def _magnified(table: Table, at: Floats) -> tuple[Table, Floats]:
     return table._replace(score=np.ldexp(table.score, power)), np.ldexp(inside, power)
 
 
-def _vertices(table: Table, span: float) -> Floats:
+def _vertices(table: Levels, span: float) -> Floats:
     """Ends of the range, a little widened, and the scores at which cells are cut in two."""
     score, above = table.score, np.cumsum(table.trials)
     most = math.floor(table.total * span * CELL)
@@ -126,7 +126,7 @@ def _steps(score: Floats) -> Floats:
     return score[rows]
 
 
-def _merged(table: Table) -> Table:
+def _merged(table: Levels) -> Levels:
     """A long table with neighbouring rows merged: a local line hardly bends between them.
 
     The mean of the scores of a row stands for them; that moves a curve by about 1e-6 at most.
@@ -139,7 +139,7 @@ def _merged(table: Table) -> Table:
     return table._replace(score=score, trials=trials)
 
 
-def _first_of(table: Table) -> NDArray[np.intp]:
+def _first_of(table: Levels) -> NDArray[np.intp]:
     """Where the merged rows of a table begin: they have one width, and few scores stay alone."""
     low, high = table.score[[0, -1]]
     part = ((table.score - low) * (MOST_LOCAL_ROWS / (high - low))).astype(np.intp)
@@ -147,7 +147,7 @@ def _first_of(table: Table) -> NDArray[np.intp]:
 
 
 def _fits(
-    table: Table,
+    table: Levels,
     hits: Floats,
     anchors: Floats,
     reaches: Floats,
@@ -211,7 +211,7 @@ def _cube(x: Floats) -> Floats:
     return x * x * x
 
 
-def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
+def _reaches(table: Levels, anchors: Floats, count: int) -> Floats:
     """Distances within which the nearest `count` cases lie, and at least a rounding error."""
     above = np.cumsum(table.trials)
     cases = math.ceil(above[-1] * (1 - SAME))
@@ -234,7 +234,7 @@ def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
 Basis = Callable[[Floats], Floats]
 
 
-def rcs_basis(table: Table, n_knots: int) -> Basis:
+def rcs_basis(table: Levels, n_knots: int) -> Basis:
     """A restricted cubic spline in the log-odds: cubic between knots, straight beyond them."""
     functions = restricted_cubic(log_odds_of(table.score), table.trials, n_knots)
     return lambda score: functions(log_odds_of(score))
@@ -266,7 +266,7 @@ def restricted_cubic(position: Floats, trials: Floats, n_knots: int) -> Basis:
     return functions
 
 
-BASES: dict[str, Callable[[Table, int], Basis]] = {
+BASES: dict[str, Callable[[Levels, int], Basis]] = {
     # beta calibration, unconstrained
     "beta": lambda *_: lambda x: np.stack([np.ones_like(x), *logarithms(x)]),
     "logistic": lambda _, n_knots: lambda x: np.stack([np.ones_like(x), log_odds_of(x)]),
@@ -274,7 +274,7 @@ BASES: dict[str, Callable[[Table, int], Basis]] = {
 }
 
 
-def full_rank(basis: Basis, table: Table) -> Basis:
+def full_rank(basis: Basis, table: Levels) -> Basis:
     """Combinations of the same functions that are orthonormal under the trials."""
     weighted = np.sqrt(table.trials) * basis(table.score)
     triangle, pivot = qr(weighted.T, mode="r", pivoting=True, overwrite_a=True)
@@ -285,7 +285,7 @@ def full_rank(basis: Basis, table: Table) -> Basis:
     return lambda score: change @ basis(score)[kept]
 
 
-def regression(basis: Basis, table: Table, at: Floats) -> Curve:
+def regression(basis: Basis, table: Levels, at: Floats) -> Curve:
     """Fitted probabilities of each replicate, NaN where the likelihood has no maximum."""
     functions = full_rank(basis, table)
     observed = functions(table.score)
@@ -320,7 +320,7 @@ def _likelihood(
 
 
 # A table and the scores at which the curve is wanted, to a function of the events.
-Smoother = Callable[[Table, Floats], Curve]
+Smoother = Callable[[Levels, Floats], Curve]
 
 SPANS = {"loess": 0.75, "lowess": 2 / 3}
 
@@ -409,7 +409,7 @@ def flexible_curve(
         at = as_scores(scores, "scores")
     else:
         at = y_true.score if isinstance(y_true, CalibrationData) else cases.scores
-    table = tabulate(cases.scores, cases.weights)
+    table = levels_of(cases.scores, cases.weights)
     curve = smooth(table, at)
     replicates, size = cases.outcomes.shape
     values = np.empty((replicates, at.size))
@@ -436,7 +436,7 @@ def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = Fa
     if clip:
         plain = smoother_of(smoother, span, n_knots)
 
-        def cut_off(table: Table, at: Floats) -> Curve:
+        def cut_off(table: Levels, at: Floats) -> Curve:
             curve = plain(table, at)
             return lambda hits: np.clip(curve(hits), 0, 1)
 
@@ -449,7 +449,7 @@ def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = Fa
     return partial(local, span=SPANS[smoother] if span is None else float(span))
 
 
-def isotonic(table: Table, at: Floats) -> Curve:
+def isotonic(table: Levels, at: Floats) -> Curve:
     """Pool adjacent violators."""
 
     def curve(hits: Floats) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import as_order, check_choice
 from bayescal.core.text import documented
-from bayescal.data.rows import Table, tabulate
+from bayescal.data.rows import Levels, levels_of
 from bayescal.data.weights import are_counts
 from bayescal.estimators.binned import ece_core
 from bayescal.estimators.bins import BINS_SAME, TIES, mass_cuts
@@ -31,7 +31,7 @@ class Sweep:
     With `split` cuts of equal mass stand within equal scores.
     """
 
-    table: Table
+    table: Levels
     width: bool
     split: bool
 
@@ -270,7 +270,7 @@ def _bins_core(scores: Floats, weights: Floats | None, *, binning: str, ties: st
 
 
 def _sweep(scores: Floats, weights: Floats | None, binning: str, ties: str) -> Sweep:
-    return Sweep(tabulate(scores, weights), width=binning == "width", split=ties == "split")
+    return Sweep(levels_of(scores, weights), width=binning == "width", split=ties == "split")
 
 
 def _as_cut(binning: Any, ties: Any) -> dict[str, Any]:

@@ -206,7 +206,7 @@ def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Coun
     weights, rounded.
     """
     levels = levels_of(scores)
-    trials = levels.cases() if weights is None else levels.totals(weights)
+    trials = levels.trials if weights is None else levels.totals(weights)
     return levels.score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64)
 
 

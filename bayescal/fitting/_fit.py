@@ -16,8 +16,7 @@ from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed import combine_imputations, each_imputation
 from bayescal.inference.averaging import PRIOR_CALIBRATED, FamilySamples, in_order
 from bayescal.inference.comparison import CurveComparison
-from bayescal.inference.curve import Averaging, fit_average, fit_curve
-from bayescal.inference.nuts import as_sampler
+from bayescal.inference.curve import Averaging, as_sampler, fit_average, fit_curve
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
@@ -28,9 +27,6 @@ from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.several import Several
-
-__all__ = ["ENGINES", "compare", "fit"]
-
 
 ENGINES = ("auto", "importance", "nuts")
 

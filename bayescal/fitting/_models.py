@@ -51,8 +51,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ModelComparison", "ModelDifferences", "compare_models"]
-
 # Measures of performance: those of which less is better, and two of which more is.
 LOSSES, C_STATISTIC, NET_BENEFIT = ("brier", "log_score"), "c_statistic", "net_benefit"
 # One family, and no average: an average pulls the level of each model towards its own predictions,

@@ -19,9 +19,8 @@ from bayescal.data.times import Survival
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed import combine_imputations
 from bayescal.inference.comparison import power_scaling_of
-from bayescal.inference.curve import fit_average, fit_curve
+from bayescal.inference.curve import as_sampler, fit_average, fit_curve
 from bayescal.inference.density import CurveDensity
-from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
 from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.known import THIS_SITE, check_few_labels
@@ -34,13 +33,6 @@ from bayescal.posterior.stored import SEVERAL, key_of, open_tree, trees_of
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-__all__ = [
-    "load",
-    "prior_sensitivity",
-    "update",
-]
-
 
 ASKED = ("tce", "observed_expected", "calibration_slope")
 

@@ -19,8 +19,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CaseRisks", "Expected", "expect", "predict"]
-
 UNCHANGED = (
     "This holds if the curve is unchanged: at each score, the risk of new cases is that of the "
     "cases with outcomes. Scores alone cannot show whether it is. A model in use changes outcomes "

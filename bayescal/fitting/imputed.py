@@ -12,9 +12,6 @@ from bayescal.data.table import CalibrationData
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, mixture
 
-__all__ = ["combine_imputations", "draws_of_each", "each_imputation"]
-
-
 Result = TypeVar("Result")
 
 FULL_SHARES = 5

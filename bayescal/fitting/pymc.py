@@ -17,11 +17,11 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 from bayescal.core.versions import group_of
 from bayescal.data.doors import CaseRoles, Given, door, given_of
-from bayescal.data.read import paired
+from bayescal.data.read import read_cases
 from bayescal.data.roles import Roles, Structure, as_roles, read_groups
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import terms_of
-from bayescal.inference.nuts import part_of_trace
+from bayescal.inference.curve import part_of_trace
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, TRACED, Curve, Frame, mean_errors
 from bayescal.model.draws import Part
 from bayescal.model.priors import Prior
@@ -54,8 +54,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
-
-__all__ = ["build_model", "from_pymc"]
 
 
 @door
@@ -205,7 +203,8 @@ def _cases(
         y_true=given.y_true, y_prob=given.y_prob, offset=offset
     )
     weight, label = roles.columns.get("sample_weight"), given.words.get("pos_label")
-    outcome, score, weight = paired(y_true, y_prob, weight, pos_label=label)
+    cases = read_cases(y_true, y_prob, weight, replicates=False, pos_label=label)
+    outcome, score, weight = cases.one
     if score.size != len(given.y_prob):
         return None
     one = np.ones(score.size)

@@ -28,8 +28,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KnownFit", "fit_known"]
-
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 # Log-odds up to which a change of the verdict is looked for, in which steps, and how exactly.
 FURTHEST_DELTA, DELTA_STEP, DELTA_ERROR = 3.0, 0.25, 0.01

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import clipped, log_odds_of, logarithms
 from bayescal.data.rows import levels_of
-from bayescal.data.table import CalibrationData
 from bayescal.gain.paired import PairedPredictions
 
 __all__ = ["double_use"]
@@ -22,8 +20,6 @@ PART_OF_AN_EVENT = 0.1
 DIGITS = 12
 DOUBLE_USE_ROUND = 1000
 COLLINEAR = 1e-10
-MIDDLE = (0.495, 0.505)
-CLOSE_VALUES = 1e-12
 
 # Offset and terms of a map, from log s and log(1 - s) of the scores before.
 Basis = Callable[[Floats, Floats], tuple[Floats | float, list[Floats]]]
@@ -55,13 +51,11 @@ def double_use(pairs: PairedPredictions) -> str | None:
     must then have this very form: a shift of the log-odds, their stretch, or a beta map with one
     exponent zero.
 
-    What no fit leaves behind is seen in a part of many cases: a value whose mean outcome is
-    another, a score equation that does not hold, or a form that the map does not have. Where cases
-    left before the horizon, no equation holds exactly of outcomes that are known.
+    Where cases left before the horizon, no equation holds exactly of outcomes that are known.
     """
     if pairs.is_unchanged or np.isnan(pairs.outcome).any():
         return None
-    signs = [_of_one(pairs, *side) for side in zip(pairs.after, pairs.tables_after, strict=True)]
+    signs = [_of_one(pairs, after) for after in pairs.after]
     return signs[0] if all(signs) else None
 
 
@@ -70,8 +64,8 @@ def _logistic(log_s: Floats, log_q: Floats) -> tuple[Floats | float, list[Floats
     return 0.0, [np.ones_like(log_s), log_s - log_q]
 
 
-def _of_one(pairs: PairedPredictions, after: Floats, table: CalibrationData) -> str | None:
-    chance = _chance_of_blocks(pairs, after, table)
+def _of_one(pairs: PairedPredictions, after: Floats) -> str | None:
+    chance = _chance_of_blocks(pairs, after)
     if chance is not None:
         if chance < CHANCE:
             return "each distinct value after is the mean outcome of its patients"
@@ -87,30 +81,11 @@ def _of_one(pairs: PairedPredictions, after: Floats, table: CalibrationData) -> 
     return None
 
 
-def _chance_of_blocks(
-    pairs: PairedPredictions, after: Floats, table: CalibrationData
-) -> float | None:
-    """How probable it is that every block has so many events; None if some has not.
-
-    Of more values than a table keeps apart, those in the middle are looked at first.
-    """
-    if not table.is_compressed:
-        return _chance_of_rows(table.score, table.trials, table.hits)
-    low, high = np.quantile(after[pairs.some], MIDDLE)
-    middle = np.flatnonzero((after > low - CLOSE_VALUES) & (after < high + CLOSE_VALUES))
-    chance = None
-    for part in (middle, slice(None)):
-        weight = pairs.weight[part]
-        chance = _chance_of_rows(after[part], weight, weight * pairs.outcome[part])
-        if chance is None:
-            break
-    return chance
-
-
-def _chance_of_rows(value: Floats, trials: Floats, hits: Floats) -> float | None:
-    levels = levels_of(np.round(value, DIGITS))
-    cases, events = levels.totals(trials), levels.totals(hits)
-    short = np.abs(events - levels.totals(trials * value))
+def _chance_of_blocks(pairs: PairedPredictions, after: Floats) -> float | None:
+    """How probable it is that every value has so many events; None if some has not."""
+    levels, weight = levels_of(np.round(after, DIGITS)), pairs.weight
+    cases, events = levels.totals(weight), levels.totals(weight * pairs.outcome)
+    short = np.abs(events - levels.totals(weight * after))
     if short.max() > PART_OF_AN_EVENT:
         return None
     rate = events / cases
@@ -168,10 +143,9 @@ def _has_form(basis: Basis, pairs: PairedPredictions, after: Floats) -> bool:
     design = np.stack(terms, axis=1) * root[:, None]
     coefficients = np.linalg.lstsq(design, (log_odds_of(some) - offset) * root)[0]
 
-    def furthest(part: NDArray[np.intp] | slice) -> float:
+    def furthest(part: slice) -> float:
         offset, terms = basis(*logarithms(pairs.before[part]))
         mapped = expit(offset + np.stack(terms, axis=1) @ coefficients)
         return float(np.abs(mapped - after[part]).max())
 
-    parts = (pairs.some, *blocks(after.size))
-    return all(furthest(part) < DOUBLE_USE_SAME for part in parts)
+    return all(furthest(part) < DOUBLE_USE_SAME for part in blocks(after.size))

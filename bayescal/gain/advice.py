@@ -42,7 +42,6 @@ __all__ = [
     "SeveralRecommendations",
     "recommend",
     "recommendation",
-    "recommendations",
 ]
 
 # Events, and non-events, below which nothing is recommended.
@@ -198,11 +197,8 @@ class Recommendation:
     def _best(self) -> str | None:
         """The update with the largest expected gain among those that may be chosen."""
         gains = self.table[f"{self.measure}_gain"].drop(index="identity")
-        allowed = gains[[self._is_allowed(str(name)) for name in gains.index]]
+        allowed = gains[[may_be_chosen(str(name), self.fewer) for name in gains.index]]
         return str(allowed.idxmax()) if len(allowed) and allowed.max() > 0 else None
-
-    def _is_allowed(self, name: str) -> bool:
-        return self.fewer >= MANY_EVENTS or parameters_of(name) <= FEW_PARAMETERS
 
     @property
     def _closed(self) -> tuple[str, ...]:
@@ -266,12 +262,12 @@ def recommendation(
             for part, number in zip(("gain", "lower", "upper"), numbers, strict=True):
                 rows[name][f"{kind}_{part}{at}{threshold}"] = number
     for name, row in rows.items():
-        row["prob_better"] = _prob_better(decides[name], decides["identity"])
+        row["prob_better"] = float(np.mean(decides[name] > decides["identity"]))
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
     data = comparison.imputations[0].data
-    too_few, reversed_ = _too_few(data), reversed_scores(data)
-    fewer = _fewer(data)[0]
+    (fewer, rarer), reversed_ = _fewer(data), reversed_scores(data)
+    too_few = count(fewer, rarer) if fewer < FEWEST else ""
     is_told = not too_few and reversed_ is None
     return Recommendation(
         simplest_that_keeps(decides, fewer) if is_told else None,
@@ -292,14 +288,17 @@ def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float, level: float 
     Shapes: `gains` (draws,).
     """
     none, *others = gains
-    allowed = [
-        name for name in others if fewer >= MANY_EVENTS or parameters_of(name) <= FEW_PARAMETERS
-    ]
+    allowed = [name for name in others if may_be_chosen(name, fewer)]
     expected = {name: float(gains[name].mean()) for name in allowed}
     best = max(allowed, key=expected.__getitem__, default=none)
-    if best == none or _prob_better(gains[best], gains[none]) < level or expected[best] <= 0:
+    if best == none or np.mean(gains[best] > gains[none]) < level or expected[best] <= 0:
         return none
     return next(name for name in allowed if expected[name] >= KEPT * expected[best])
+
+
+def may_be_chosen(name: str, fewer: float) -> bool:
+    """Whether there are enough events, and non-events, for the parameters of an update."""
+    return fewer >= MANY_EVENTS or parameters_of(name) <= FEW_PARAMETERS
 
 
 def parameters_of(name: str) -> float:
@@ -345,20 +344,6 @@ def _below(probability: float) -> str:
     """A probability below the level, in so many digits that it looks so."""
     shown = chance(probability)
     return f"{math.floor(1000 * probability) / 1000:.3f}" if shown == f"{AT_LEAST:.2f}" else shown
-
-
-def _prob_better(gain: Floats, than: Floats) -> float:
-    return float(np.mean(gain > than))
-
-
-def _too_few(data: CalibrationData) -> str:
-    """Which of events and non-events are too few to choose an update; empty if neither is.
-
-    Clusters of cases do not change their number, and sampling weights are worth Kish's effective
-    size. A case that left before the horizon is neither.
-    """
-    effective, rarer = _fewer(data)
-    return count(effective, rarer) if effective < FEWEST else ""
 
 
 def _fewer(data: CalibrationData) -> tuple[float, str]:
@@ -499,7 +484,7 @@ class SeveralRecommendations(Recommendation):
 
     @property
     def _several(self) -> MultilevelPosterior:
-        assert self.post is not None  # given by `recommendations`
+        assert self.post is not None  # given by `recommend`
         return self.post
 
     @property
@@ -507,25 +492,13 @@ class SeveralRecommendations(Recommendation):
         return [self._several.at(part.levels) for part in self._several.parts()]
 
     def _of(self, view: CalibrationPosterior) -> Recommendation:
-        assert self.comparison is not None  # given by `recommendations`
+        assert self.comparison is not None  # given by `recommend`
         return recommendation(self.comparison, self.thresholds, self.ci_prob, of=view)
 
 
 def _named(name: str, view: CalibrationPosterior) -> str:
     """What a population is called in a sentence."""
-    title = view._title if name == "now" else view._title[0].lower() + view._title[1:]
-    return title
-
-
-def recommendations(
-    comparison: CurveComparison,
-    post: MultilevelPosterior,
-    thresholds: tuple[float, ...],
-    ci_prob: float,
-) -> SeveralRecommendations:
-    """Recommend an update for all cases, which can be asked for each curve."""
-    here = recommendation(comparison, thresholds, ci_prob, of=post.at())
-    return SeveralRecommendations(**vars(here), comparison=comparison, post=post)
+    return view._title if name == "now" else view._title[0].lower() + view._title[1:]
 
 
 @door
@@ -637,4 +610,5 @@ def recommend(
     post = as_multilevel(fit(data, **of_groups))
     curves = tuple(updates(up_to=post.problem.pooled.curve.name))
     comparison = compare(data.without(names), curves=curves, **fixed)
-    return recommendations(comparison, post, risks, level)
+    here = recommendation(comparison, risks, level, of=post.at())
+    return SeveralRecommendations(**vars(here), comparison=comparison, post=post)

@@ -196,14 +196,11 @@ def _stretched(gains: Terms, stretch: dict[str, float]) -> Terms:
     """Draws from clusters, moved from their mean as few clusters ask; errors as the Brier score."""
     each = stretch | {"log_calibration": stretch["log_score"]}
     return {
-        name: _moved(values, each.get(name, stretch["brier"])) for name, values in gains.items()
+        name: np.asarray(
+            values.mean() + each.get(name, stretch["brier"]) * (values - values.mean())
+        )
+        for name, values in gains.items()
     }
-
-
-def _moved(values: Floats, stretch: float) -> Floats:
-    """Draws whose deviations from their mean are so many times as large."""
-    centre = values.mean()
-    return np.asarray(centre + stretch * (values - centre))
 
 
 def _weightings(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import InputError, as_count, check_callable
 from bayescal.core.text import shortened
-from bayescal.data.read import paired
+from bayescal.data.read import read_cases
 from bayescal.data.table import CalibrationData
 from bayescal.gain.paired import cases_of
 
@@ -215,7 +215,7 @@ def _check_recalibrator(recalibrator: Any) -> None:
 def _as_cases(y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats | None]:
     """Outcomes, scores and weights of the cases."""
     if not isinstance(y_true, CalibrationData):
-        return paired(y_true, y_prob, sample_weight)
+        return read_cases(y_true, y_prob, sample_weight, replicates=False).one
     for name, value in (("y_prob", y_prob), ("sample_weight", sample_weight)):
         if value is not None:
             raise InputError(

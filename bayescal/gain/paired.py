@@ -23,7 +23,7 @@ from bayescal.data.clusters import Clusters, clusters_of, read_clusters
 from bayescal.data.columns import WeightType
 from bayescal.data.doors import Given
 from bayescal.data.matrices import as_probability_matrix
-from bayescal.data.read import paired
+from bayescal.data.read import read_cases
 from bayescal.data.roles import STRUCTURE, as_roles, read_groups
 from bayescal.data.rows import Levels, Rows, levels_of
 from bayescal.data.table import CalibrationData
@@ -291,7 +291,7 @@ def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
 
     Shapes: `outcome`, `score` (n,).
     """
-    outcome, score, _ = paired(data, needs="cases")
+    outcome, score, _ = read_cases(data, needs="cases").one
     order = np.lexsort((outcome, score))
     return outcome[order], score[order]
 

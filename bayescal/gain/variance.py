@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from bayescal.core.arrays import Floats, RandomState, as_seed
 from bayescal.core.errors import DiagnosticWarning, as_draws, as_level, as_number, check_choice
 from bayescal.core.sampling import BAD_K
-from bayescal.core.text import card, chance, count, rounded
+from bayescal.core.table import Table, measured
+from bayescal.core.table import rows_of as table_rows
+from bayescal.core.text import chance, count
 from bayescal.data.read import VarianceCases, read_variance_cases
 from bayescal.inference.variance import VarianceLine, rows_of, variance_line
 from bayescal.posterior.population import draw_population
@@ -119,36 +121,26 @@ class VarianceGain:
         rows = {}
         for name, values in self.draws.items():
             lower, upper = self.interval(name, ci_prob)
-            median = float(np.median(values))
-            rows[name] = {
-                "mean": float(values.mean()), "median": median, "lower": lower, "upper": upper
-            }  # fmt: skip
+            middle = {"mean": float(values.mean()), "median": float(np.median(values))}
+            rows[name] = middle | {"lower": lower, "upper": upper}
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "measure"
         table.attrs.update(ci_prob=ci_prob, method=self.method, prob_improved=self.prob_improved)
         return table
 
-    def _rows(self) -> dict[str, tuple[str, str]]:
-        rows = {}
-        for name, values in self.draws.items():
-            lower, upper = self.interval(name)
-            mean, low, high = rounded((float(values.mean()), lower, upper), lower, upper)
-            rows[ROW_LABELS[name]] = (mean, f"{low} to {high}")
-        return rows
-
-    def _head(self) -> list[str]:
-        return ["VarianceGain", f"  {count(self.n, 'case')}; posterior mean and 95 % interval"]
-
-    def _foot(self) -> str:
-        return f"  P(improved) {chance(self.prob_improved)}; by {self.method}"
+    @property
+    def _table(self) -> Table:
+        column = measured("mean", "Mean (95 % interval)", ("mean", "lower", "upper"))
+        improved = f"P(improved) {chance(self.prob_improved)}, by {self.method}"
+        title = f"{count(self.n, 'case')}; {improved}"
+        rows = table_rows(self.summary(), ROW_LABELS)
+        return Table("variance_gain", title, "Measure", (column,), rows)
 
     def __repr__(self) -> str:
-        lines = [f"  {label:32s} {mean} ({ends})" for label, (mean, ends) in self._rows().items()]
-        return "\n".join([*self._head(), *lines, self._foot()])
+        return f"VarianceGain\n{self._table!r}"
 
     def _repr_html_(self) -> str:
-        text = "\n".join([*self._head(), self._foot()])
-        return card(text, ("mean", "95 % interval"), self._rows())
+        return self._table.beneath(f"VarianceGain\n{self._table.title}")
 
 
 def variance_gain(

@@ -16,8 +16,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import DiagnosticWarning, InputError, as_items, as_number, check_choice
 from bayescal.core.sampling import Sample, even_choice, of_mixture, resample, shares_of_parts
 from bayescal.core.versions import one_blas_thread
-from bayescal.inference.density import sample_importance
-from bayescal.inference.pieces import sample_pieces, sample_saturated
+from bayescal.inference.density import sample_importance, sample_pieces, sample_saturated
 from bayescal.model.curves import CURVES, EXACT, NEAR, PRIOR_CALIBRATED, in_average
 from bayescal.model.draws import (
     Averaged,
@@ -129,9 +128,9 @@ class FamilySamples(Mapping[str, Sample]):
     def _sampled(self, name: str) -> Sample:
         problem = problem_of(name, self.problem)
         if name == "pieces":
-            return sample_pieces(problem, POINTS_OF_FAMILY, (OFTEN_CALIBRATED,))[0]
+            return sample_pieces(problem, POINTS_OF_FAMILY, OFTEN_CALIBRATED)
         if name == SATURATED.name:
-            return sample_saturated(problem, POINTS_OF_FAMILY, (SOME_RISKS_EXACT,))[0]
+            return sample_saturated(problem, POINTS_OF_FAMILY, SOME_RISKS_EXACT)
         return sample_importance(
             problem, FEW_POINTS_OF_FAMILY if name == NEAR else POINTS_OF_FAMILY
         )

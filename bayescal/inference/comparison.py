@@ -18,7 +18,6 @@ from bayescal.core.table import Column, Row, Table, rows_of
 from bayescal.core.text import card, chance, ratio
 from bayescal.data.table import CalibrationData
 from bayescal.inference.averaging import FamilySamples, Mixture
-from bayescal.inference.density import CurveDensity
 from bayescal.inference.loo import (
     LeaveOneOut,
     LeftOut,
@@ -30,11 +29,9 @@ from bayescal.inference.loo import (
 from bayescal.model.clusters import cluster_design
 from bayescal.model.curves import CURVES
 from bayescal.model.draws import CHAINS, on_scores, one_table, problem_of
-from bayescal.model.priors import MODEST, PRESETS, Prior, as_prior
+from bayescal.model.priors import MODEST, PRESETS
 from bayescal.model.problem import Problem
 from bayescal.model.reversed import reversed_scores
-from bayescal.posterior.functionals import CurveDraws, tce
-from bayescal.posterior.population import draw_population
 from bayescal.posterior.posterior import CalibrationPosterior, mixture
 from bayescal.posterior.stored import with_chains
 
@@ -50,45 +47,25 @@ ALPHAS = 0.99, 1.01
 def probabilities_by_prior(
     samples: FamilySamples, weights: Mapping[str, float], bic: float
 ) -> pd.DataFrame:
-    """The probability of calibration under each preset, the prior in use, modest errors, and BIC.
+    """The table of `CurveComparison.sensitivity`, of one imputation.
 
-    See `CurveComparison.prob_by_prior`. Families that `samples` has are not drawn again.
+    `bic` is the probability by BIC at even odds. Families that `samples` has are not drawn again.
     """
     import pandas as pd
 
-    own = samples.problem.prior.name
+    own = samples.problem.prior
     rows = {
         name: _probabilities(samples.under(prior), weights)
-        for name, prior in _priors(samples).items()
+        for name, prior in (PRESETS | {own.name: own, MODEST.name: MODEST}).items()
     }
     if not samples.problem.frame.scores and _contradicted(samples.problem.data):
         nearer = samples.nearer_edges(10)
-        rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
+        rows[f"{own.name}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
     if np.isfinite(bic):
         rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "prior"
     return table
-
-
-def power_scaling(samples: FamilySamples) -> pd.DataFrame:
-    """Power-scaling sensitivity of TCE in the beta family, under the same priors.
-
-    Kallioinen et al. (2024), Statistics and Computing 34.
-    """
-    import pandas as pd
-
-    rows = {}
-    for name, prior in _priors(samples).items():
-        under = samples.under(prior)
-        rows[name] = _power_scaling(under.problem, under["beta"].draws)
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _priors(samples: FamilySamples) -> dict[str, Prior]:
-    """The presets, the prior in use and that of modest errors, by name."""
-    own = samples.problem.prior
-    return PRESETS | {own.name: own, MODEST.name: MODEST}
 
 
 def _contradicted(data: CalibrationData) -> bool:
@@ -110,20 +87,6 @@ def _probabilities(samples: FamilySamples, weights: Mapping[str, float]) -> dict
 def _shift_odds(even: float, prior: float) -> float:
     """A probability at even prior odds, moved to another prior."""
     return even * prior / (even * prior + (1 - even) * (1 - prior))
-
-
-def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
-    """Sensitivity of TCE in the beta family to prior and to likelihood."""
-    of_beta = problem.of_family(CURVES["beta"])
-    error = np.empty(u.shape[0])
-    for part, population in draw_population(
-        "sample", of_beta.stated, of_beta.trials, u.shape[0], of_beta.rng("")
-    ):
-        error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
-    log_prior = of_beta.prior.logpdf(of_beta.curve.coordinates, u)
-    log_likelihood = CurveDensity(of_beta).log_likelihood(u)
-    prior, likelihood = power_scaling_of(error, log_prior, log_likelihood)
-    return {"tce_prior_sensitivity": prior, "tce_likelihood_sensitivity": likelihood}
 
 
 def power_scaling_of(
@@ -197,11 +160,6 @@ class CurveComparison:
     def data(self) -> CalibrationData:
         """The table that was compared on, with the roles of its cases."""
         return self.problem.data
-
-    def under(self, prior: Prior) -> CurveComparison:
-        """The same comparison under another prior; no family is fitted twice under one prior."""
-        under = [one.under(as_prior(prior)) for one in self._each]
-        return CurveComparison(under, self._asked, self._draws)
 
     @property
     def prior_prob(self) -> dict[str, float]:
@@ -382,14 +340,15 @@ class CurveComparison:
         return one
 
     @cached_property
-    def prob_by_prior(self) -> pd.DataFrame:
+    def sensitivity(self) -> pd.DataFrame:
         """The probability of exact calibration under other priors, one row each, and by BIC.
 
         Columns: prob_calibrated (under this comparison's prior weights), and the probability at
         even prior odds against one alternative: logistic, beta, or the average. The row
         "modest" expects small errors: a calibration-in-the-large of standard deviation 0.35 and a
         log slope of standard deviation 0.3. If an outcome contradicts a score of exactly 0 or 1,
-        a last row moves such scores by a tenth of the distance.
+        a last row moves such scores by a tenth of the distance. How much of TCE is the prior's says
+        `bayescal.prior_sensitivity`, of a fit of one family.
         """
         return mean_table(
             [
@@ -397,16 +356,6 @@ class CurveComparison:
                 for one in self._each
             ]
         )
-
-    @cached_property
-    def sensitivity(self) -> pd.DataFrame:
-        """Sensitivity to the prior: `prob_by_prior`, and the power scaling of TCE.
-
-        The additional columns tce_prior_sensitivity and tce_likelihood_sensitivity, by ArviZ, are
-        the power-scaling sensitivity of TCE in the beta family to prior and likelihood (values
-        above 0.05 mean that it is sensitive); NaN in rows that are not a prior.
-        """
-        return self.prob_by_prior.join(mean_table([power_scaling(one) for one in self._each]))
 
     def page(self) -> Page:
         """How probable the families are, and that the model is exactly calibrated."""

@@ -1,4 +1,7 @@
-"""The fast engine: posterior densities, and importance sampling round their modes."""
+"""The fast engine: posterior densities sampled round their modes, and exact sums.
+
+Sums are over partitions of the scores into stretches, and over risks at a few scores.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,27 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logsumexp, softmax
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import Mode, maximise
-from bayescal.core.sampling import BAD_K, GOOD_ESS, GOOD_K, Sample, importance_sample
+from bayescal.core.sampling import (
+    BAD_K,
+    GOOD_ESS,
+    GOOD_K,
+    Sample,
+    importance_sample,
+    resample,
+    smooth_rows,
+)
 from bayescal.core.versions import one_blas_thread
-from bayescal.inference.pieces import sample_pieces, sample_saturated
+from bayescal.model.cells import PartitionPrior, cell_of
 from bayescal.model.clusters import cluster_design, is_separated, sandwich
-from bayescal.model.curve import RATES
+from bayescal.model.curve import RATES, expit_in_place
 from bayescal.model.law import BINOMIAL
+from bayescal.model.partition import draw_partitions, partition_sums, stretch_evidences
+from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.prior import JointPrior, Rate
 from bayescal.model.problem import Problem
 from bayescal.model.rows import (
@@ -29,10 +42,129 @@ from bayescal.model.rows import (
     merged_rows,
     outcome_nodes,
 )
-from bayescal.model.times_rows import TimesRows, times_rows
+from bayescal.model.saturated import ANY_RISKS, RiskPrior, RiskSums
+from bayescal.model.times import entries_of
+from bayescal.model.times_rows import Correction, TimesRows, correction_of, times_rows
+
+ENOUGH_OF_DRAWS = 0.2
+
+
+def sample_pieces(problem: Problem, draws: int, prior: PartitionPrior = PIECES_PRIOR) -> Sample:
+    """Posterior draws (draws, 2 * cells) of shifts, then slopes, by cell.
+
+    The evidence is of the single outcomes, given that the curve leaves the diagonal, without Monte
+    Carlo error: k-hat is minus infinity. Of clusters every case counts as one over the design
+    effect of the number of events. Times are taken at the likeliest steps, then weighted.
+    """
+    effect, nodes, late = variance_factor(problem), None, None
+    trials, hits = problem.table.trials, problem.table.hits
+    if problem.of_times:
+        entries, nodes = entries_of(problem), correction_of(problem)
+        trials, hits, late = entries.events + entries.free, entries.events, nodes.late(effect)
+    stretches = stretch_evidences(
+        problem.table.score,
+        trials / effect,
+        hits / effect,
+        np.array(problem.frame.cells[1:-1]),
+        hinges=prior.hinge > 0,
+        late=late,
+    )
+    sums, rng = partition_sums(stretches, prior), problem.rng("curve")
+    drawn = draw_partitions(sums, draws, rng)
+    u = np.hstack([drawn.shift, drawn.slope])
+    if nodes is not None:
+        return _over_steps(
+            problem, nodes, effect, u, sums.log_evidence, stretches.log_diagonal, rng
+        )
+    log_evidence = sums.log_evidence + (effect - 1) * stretches.log_diagonal
+    return Sample(u, log_evidence, 0.0, -np.inf, float(draws))
+
+
+def _over_steps(
+    problem: Problem,
+    nodes: Correction,
+    effect: float,
+    u: Floats,
+    log_evidence: float,
+    log_diagonal: float,
+    rng: np.random.Generator,
+) -> Sample:
+    """Draws at the likeliest steps, weighted as if the steps were integrated out."""
+    draws, g = len(u), _curves_at(problem, u, nodes.x)
+    exact = _expanded_at(nodes, g.mean(axis=0))
+    log_ratio = (exact.given_steps(g) + exact(g) - nodes.given_steps(g)) / effect
+    smooth, pareto_k = smooth_rows(log_ratio[None])
+    share = np.exp(smooth[0] - logsumexp(smooth[0]))
+    ess = float(1 / np.sum(share**2))
+    log_evidence += float(logsumexp(log_ratio) - np.log(draws))
+    if effect != 1:
+        log_evidence += (1 - 1 / effect) * _log_diagonal(log_diagonal, nodes, effect)
+    error = float(np.sqrt(max(1 / ess - 1 / draws, 0)))
+    # The weights are bounded: how many draws they are worth says whether to trust them.
+    k = -np.inf if ess > ENOUGH_OF_DRAWS * draws else float(pareto_k[0])
+    return Sample(u[resample(share, draws, rng)], log_evidence, error, k, ess)
+
+
+def _log_diagonal(told: float, nodes: Correction, effect: float) -> float:
+    """Log likelihood of exact calibration, from what stretches say of it with cases as fewer.
+
+    They hold the steps where nodes do.
+    """
+    exact, calibrated = nodes.likeliest(expit(nodes.partial.x)), expit(nodes.x)[None]
+    added = exact.given_steps(calibrated) + exact(calibrated) - nodes.given_steps(calibrated)
+    return effect * told + float(added[0])
+
+
+def _expanded_at(nodes: Correction, g: Floats) -> Correction:
+    """The nodes at the likeliest steps with a curve, by its values there."""
+    if not nodes.x.size:
+        return nodes
+    order = np.argsort(nodes.x, kind="stable")
+    return nodes.likeliest(np.interp(nodes.partial.x, nodes.x[order], g[order]))
+
+
+def _curves_at(problem: Problem, u: Floats, x: Floats) -> Floats:
+    """The curves at log-odds of scores, of shape (draws, scores)."""
+    ends = np.array(problem.frame.cells)
+    cell = cell_of(np.clip(x, ends[0], ends[-1]), ends[1:-1])
+    shift, slope = np.split(u, 2, axis=1)
+    log_odds = slope[:, cell] * x
+    log_odds += shift[:, cell]
+    log_odds += x
+    return expit_in_place(log_odds)
+
+
+def variance_factor(problem: Problem) -> float:
+    """By how much clusters enlarge the variance of the number of events; 1 without clusters."""
+    if problem.clusters is None or problem.clusters.are_single:
+        return 1.0
+    design = cluster_design(problem)
+    return design.effect * design.inflation
+
+
+# Independent draws for each draw that is asked for; an average chooses among them.
+POINTS_A_DRAW = 4
+
+
+def sample_saturated(problem: Problem, draws: int, prior: RiskPrior = ANY_RISKS) -> Sample:
+    """Posterior draws (draws, scores) of the error at each score.
+
+    Evidence is of the single outcomes, given that the curve leaves the diagonal. It is exact, and
+    draws are independent: k-hat is minus infinity. Of clusters every case counts as one over the
+    design effect of the number of events.
+    """
+    table, effect = problem.table, variance_factor(problem)
+    trials, hits = table.trials / effect, table.hits / effect
+    on_diagonal = float(hits @ np.log(table.score) + (trials - hits) @ np.log1p(-table.score))
+    sums = RiskSums(problem.stated, trials, hits, prior)
+    points: Floats = sums.draw(POINTS_A_DRAW * draws, problem.rng("risks 0"))
+    evidence = sums.log_evidence + (effect - 1) * on_diagonal
+    weights = np.full(len(points), 1 / len(points))
+    return Sample(points[:draws], evidence, 0.0, -np.inf, float(draws), points, weights)
+
 
 # Posterior probability of a scale below which nothing is proposed round it.
-NEGLIGIBLE = 1e-3
+DENSITY_NEGLIGIBLE = 1e-3
 NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
 LEAST_OF_SCALE = 0.05  # share of the proposals of every other scale
@@ -40,7 +172,7 @@ LEAST_OF_SCALE = 0.05  # share of the proposals of every other scale
 PULL = 0.01
 # Past it the exponential of a slope could overflow; of other likelihoods steps are shorter.
 LONGEST_STEP, LONGEST_BOUNDED_STEP = 5.0, 2.0
-TOLERANCE = 1e-12
+DENSITY_TOLERANCE = 1e-12
 # Rates near 0 are skewed, however often they are proposed again.
 BOUNDED_ESS = 0.3
 LEAST_SPREAD = 1e-9
@@ -265,7 +397,7 @@ class CurveDensity:
     def _jacobian_at(self, coefficients: Floats) -> Floats:
         return np.where(self.positive, coefficients, 1.0)[:, None] * self.combination
 
-    def mode(self, start: Floats | None = None, tolerance: float = TOLERANCE) -> Mode:
+    def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
         """The posterior mode, climbed to from exact calibration unless a start is given.
 
         A step that would gain less than the tolerance in log density is not taken. Rates start at
@@ -381,7 +513,7 @@ def modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
     return [
         (mode, max(float(part), LEAST_OF_SCALE))
         for mode, part in zip(modes, share, strict=True)
-        if part > NEGLIGIBLE
+        if part > DENSITY_NEGLIGIBLE
     ]
 
 
@@ -459,9 +591,9 @@ class _Pivoted:
 def sample_importance(problem: Problem, draws: int) -> Sample:
     """Equal-weight posterior draws of the working coordinates, and their evidence."""
     if problem.curve.in_cells:
-        return sample_pieces(problem, draws)[0]
+        return sample_pieces(problem, draws)
     if problem.curve.per_score:
-        return sample_saturated(problem, draws)[0]
+        return sample_saturated(problem, draws)
     rng, density = problem.rng("curve"), CurveDensity(problem)
     modes = density.proposals()
     pivoted = _Pivoted(density, problem)

@@ -17,8 +17,7 @@ from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
 from bayescal.data.rows import add_up
 from bayescal.inference.averaging import FamilySamples
-from bayescal.inference.density import Adjustment, CurveDensity
-from bayescal.inference.pieces import variance_factor
+from bayescal.inference.density import Adjustment, CurveDensity, variance_factor
 from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.curves import CURVES
 from bayescal.model.law import BINOMIAL
@@ -224,6 +223,7 @@ def clusters_left_out(groups: Sequence[LikelihoodParts]) -> LeaveOneOut:
     return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(size), worst)
 
 
+@dataclass(frozen=True)
 class LikelihoodParts:
     """The part of each cluster in the likelihood that draws are from: that of a group, or of all.
 
@@ -232,17 +232,12 @@ class LikelihoodParts:
     Or each case was counted as one over the `effect`.
     """
 
-    def __init__(
-        self,
-        cases: CasesOfClusters,
-        curves: Told,
-        read: Told,
-        away: Floats,
-        slope: Floats,
-        effect: float = 1.0,
-    ) -> None:
-        self.cases, self.curves, self._read = cases, curves, read
-        self._away, self._slope, self._effect = away, slope, effect
+    cases: CasesOfClusters
+    curves: Told
+    read: Told
+    away: Floats
+    slope: Floats
+    effect: float = 1.0
 
     @classmethod
     def of_curve(cls, problem: Problem, u: Floats) -> LikelihoodParts:
@@ -289,8 +284,8 @@ class LikelihoodParts:
 
         By these the log likelihood would fall without the cluster.
         """
-        told = self.cases.log_density(self._read, some)
-        return np.asarray(told / self._effect + self._slope[some] @ self._away.T)
+        told = self.cases.log_density(self.read, some)
+        return np.asarray(told / self.effect + self.slope[some] @ self.away.T)
 
 
 class CasesOfClusters:

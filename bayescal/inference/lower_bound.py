@@ -18,8 +18,7 @@ from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import InputError, as_count, as_level
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CalibrationData
-from bayescal.inference.curve import fit_curve
-from bayescal.inference.nuts import Sampler
+from bayescal.inference.curve import Sampler, fit_curve
 from bayescal.model.curves import Curve
 from bayescal.model.problem import prepare
 

@@ -15,26 +15,6 @@ from scipy.special import gammaln, logit
 
 from bayescal.core.arrays import Floats
 
-__all__ = [
-    "MOST_ROWS",
-    "WIDEST",
-    "Cover",
-    "Nodes",
-    "PartitionPrior",
-    "cell_edges",
-    "cell_of",
-    "cover_of_stretches",
-    "draw_prior",
-    "first_of_merged",
-    "gauss_of_groups",
-    "gauss_rule",
-    "log_prior",
-    "ranges",
-    "stretch_nodes",
-    "weight_of_rows",
-]
-
-
 DEGREES = 4
 PRIOR_SCALES = (0.25, 0.7)  # in log-odds; even odds
 _CONSTANT = float(gammaln(2.5) - gammaln(2) - 0.5 * np.log(DEGREES * np.pi)) - np.log(2)

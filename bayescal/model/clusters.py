@@ -19,18 +19,7 @@ from bayescal.model.problem import Problem
 from bayescal.model.times import Steps, told_by_cases
 from bayescal.model.times_rows import likeliest_line
 
-__all__ = [
-    "Design",
-    "Sandwich",
-    "cluster_design",
-    "degrees_of",
-    "flattened",
-    "inflation_of",
-    "information_of_times",
-    "is_separated",
-    "sandwich",
-    "share_alike",
-]
+__all__ = ["Design"]
 
 
 # No direction counts as better known than by five times the cases.

@@ -16,16 +16,7 @@ from bayescal.core.optimise import clipped
 from bayescal.model.cells import cell_of
 from bayescal.model.prior import Distribution
 
-__all__ = [
-    "RATES",
-    "Curve",
-    "CurveAtScores",
-    "Frame",
-    "between",
-    "bounded_log_odds",
-    "bounded_probability",
-    "expit_in_place",
-]
+__all__ = ["Curve", "CurveAtScores", "Frame"]
 
 
 # The coordinates that are the floor, and the distance of the ceiling from one.

@@ -18,26 +18,6 @@ from bayescal.model.pieces import OFTEN_CALIBRATED
 from bayescal.model.problem import Problem
 from bayescal.model.saturated import SATURATED, SOME_RISKS_EXACT
 
-__all__ = [
-    "CHAINS",
-    "SAMPLE_STATS",
-    "WEIGHTS",
-    "Averaged",
-    "OneOf",
-    "Part",
-    "Shares",
-    "at_centre",
-    "on_scores",
-    "one_table",
-    "problem_of",
-    "recentred",
-    "sample_prior",
-    "shares_of",
-    "weighed",
-    "worst_of",
-]
-
-
 # Prior odds of the hypotheses other than exact calibration.
 WEIGHTS = {"near": 2.0, "pieces": 7.0, "noise": 1.0, "beta": 3.0, "lapse": 3.0, "spline": 3.0}
 

@@ -16,27 +16,6 @@ from bayescal.model.cells import weight_of_rows
 from bayescal.model.curve import RATES, Curve, Frame
 from bayescal.model.prior import Normal, Rate
 
-__all__ = [
-    "BETA",
-    "IDENTITY",
-    "INTERCEPT",
-    "KNOTS",
-    "LAPSE",
-    "LOGISTIC",
-    "NEAR_CURVE",
-    "NOISE",
-    "RATE_PRIORS",
-    "REACH",
-    "SPLINE",
-    "TEMPERATURE",
-    "deviation_columns",
-    "line_basis",
-    "slope_of",
-    "spline_frame",
-    "with_deviations",
-]
-
-
 # Chosen on the same curves as the exponent. Fifteen knots of an earlier basis covered the curve of
 # a step in .77 of 100 data sets of 5000 cases, twenty in .88.
 KNOTS = 40

@@ -15,21 +15,6 @@ from bayescal.core.optimise import softplus, softplus_near
 from bayescal.core.symbolic import functions_for
 from bayescal.data.table import CalibrationData
 
-__all__ = [
-    "BINOMIAL",
-    "INTERVALS",
-    "Binomial",
-    "Likelihood",
-    "Shared",
-    "TimeToEvent",
-    "late_of",
-    "likelihood_of",
-    "log_without",
-    "tilted",
-    "untilted",
-]
-
-
 INTERVALS = 6
 
 # Standard deviations from the mean score past which the timing of events stays the same.
@@ -263,29 +248,3 @@ def tilted(ratio: Floats, g: Floats) -> Floats:
 def untilted(t: Floats, g: Floats) -> Floats:
     """The ratio R of which `tilted` is t."""
     return np.asarray(t / (1 + g * t))
-
-
-class Shared:
-    """Events, and cases without one by a time by which it would have come with probability g R.
-
-    `ratio` (rows,): R: 1 where a case was followed to the horizon.
-    """
-
-    def __init__(self, ratio: Floats) -> None:
-        self.ratio = ratio
-
-    def derivatives(
-        self, log_odds: Floats, trials: Floats, hits: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Log density of each row of one curve, and its first two derivatives by the log-odds.
-
-        `log_odds`, `trials`, `hits` (rows,).
-        """
-        g, rest = expit(log_odds), expit(-log_odds)
-        without, others = rest + g * (1 - self.ratio), trials - hits
-        late = g * rest * self.ratio / without
-        value, some = others * np.log(without), hits > 0
-        value[some] += hits[some] * np.log(g[some])
-        slope = hits * rest - others * late
-        bend = -hits * g * rest - others * late * (rest - g + late)
-        return value, slope, bend

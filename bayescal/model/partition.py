@@ -39,25 +39,6 @@ from bayescal.model.cells import (
 from bayescal.model.curve import expit_in_place
 from bayescal.model.law import BINOMIAL, tilted, untilted
 
-__all__ = [
-    "LEFT",
-    "LINE",
-    "RIGHT",
-    "SHIFT",
-    "TYPES",
-    "Late",
-    "PartitionDraws",
-    "PartitionSums",
-    "Stretches",
-    "assemble",
-    "draw_partitions",
-    "partition_sums",
-    "stretch_evidences",
-    "sums_by_prior",
-    "type_weights",
-]
-
-
 SHIFT, LINE, LEFT, RIGHT = range(4)
 TYPES = 4
 STRETCHES_STEPS = 16

@@ -20,23 +20,6 @@ from bayescal.core.errors import InputError, check_choice, check_type
 from bayescal.core.symbolic import is_symbolic
 from bayescal.core.text import shortened
 
-__all__ = [
-    "CLINICAL",
-    "VARYING",
-    "Distribution",
-    "Heterogeneity",
-    "JointPrior",
-    "Normal",
-    "OtherLaw",
-    "Prior",
-    "Rate",
-    "StudentT",
-    "as_heterogeneity",
-    "is_foreign",
-    "law_of",
-]
-
-
 # Probabilities of a normal distribution one standard deviation below and above its mean.
 SHARES_OF_SD = (0.1587, 0.8413)
 

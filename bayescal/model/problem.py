@@ -29,9 +29,6 @@ from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.saturated import ANY_RISKS, MOST_SCORES, RiskPrior, are_few, prior_errors
 
-__all__ = ["Problem", "prepare"]
-
-
 # What a problem keeps that no family and no prior changes.
 SHARED_BY_FAMILIES = (
     "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_merged_in", "_rules",

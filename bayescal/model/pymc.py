@@ -25,22 +25,6 @@ from bayescal.model.times import entries_of, joined, law_of
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = [
-    "MOST_CASES",
-    "Observations",
-    "SeveralCurves",
-    "Source",
-    "cases_of_table",
-    "checked_offset",
-    "joined_rows",
-    "model_of",
-    "observe_times",
-    "remembered",
-    "source_of",
-    "weighted",
-]
-
-
 # Most cases that stand in a model, or in the tree of a posterior, one by one.
 MOST_CASES = 5000
 

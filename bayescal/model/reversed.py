@@ -13,8 +13,6 @@ from bayescal.core.optimise import logistic_mle
 from bayescal.core.text import rounded
 from bayescal.data.table import CalibrationData
 
-__all__ = ["Reversed", "reversed_scores"]
-
 # Of 600 sets of 20 to 200 cases whose scores say nothing (C .5), 6 meet both signs.
 # Least probability that the slope is below 0; the second sign is the interval of C below 0.5.
 SURELY_BELOW = 0.99

@@ -10,20 +10,10 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
+from bayescal.model.cells import gauss_rule
 from bayescal.model.curve import bounded_probability, expit_in_place
 from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
-
-__all__ = [
-    "LikelihoodRows",
-    "OutcomeNodes",
-    "at_nodes",
-    "basis_at",
-    "every_row",
-    "merged_rows",
-    "outcome_nodes",
-]
-
 
 # Log-odds over which a basis is taken to be straight, to correct for the rounding of a score.
 BESIDE = 1e-3
@@ -54,7 +44,7 @@ class LikelihoodRows:
         """Offset and basis, of shape (1 + k, rows)."""
         return np.vstack([self.offset, self.basis.T])
 
-    def log_likelihood(self, coefficients: Floats) -> Floats:
+    def log_likelihood(self, coefficients: Floats, rates: Floats | None = None) -> Floats:
         """Of n curves, by the weight of the offset and their coefficients, of shape (n, 1 + k)."""
         value: Floats = self.constant + coefficients[:, 1:] @ self.events
         for part in blocks(len(value), self.size):
@@ -85,12 +75,15 @@ class LikelihoodRows:
         return float(value), gradient, information
 
 
-def every_row(problem: Problem) -> LikelihoodRows:
-    """Every row of a problem's table."""
+def every_row(problem: Problem, cases: tuple[Floats, Floats] | None = None) -> LikelihoodRows:
+    """Every row of a problem's table.
+
+    `cases`: the events and the others of each row, if not all of the table are meant.
+    """
     table = problem.table
+    hits, trials = (table.hits, table.trials) if cases is None else (cases[0], sum(cases))
     offset, basis = problem.curve.basis(table.score, problem.frame)
-    constant = float(table.hits @ offset)
-    return LikelihoodRows(offset, basis, table.trials, table.hits @ basis, constant)
+    return LikelihoodRows(offset, basis, np.asarray(trials), hits @ basis, float(hits @ offset))
 
 
 def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
@@ -101,37 +94,48 @@ def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
     if not problem.is_merged:
         return every
     x = np.asarray(logit(problem.table.score))
-    merged = BINOMIAL.cost(problem.mean_of_rows(x))
-    change = float(problem.trials @ merged - every.trials @ BINOMIAL.cost(x))
+    trials, of = problem.sum_of_rows(every.trials), every.trials
+    merged = BINOMIAL.cost(problem.mean_of_rows(x, of))
+    change = float(trials @ merged - of @ BINOMIAL.cost(x))
     return LikelihoodRows(
-        problem.mean_of_rows(every.offset),
-        problem.mean_of_rows(every.basis),
-        problem.trials,
+        problem.mean_of_rows(every.offset, of),
+        problem.mean_of_rows(every.basis, of),
+        trials,
         every.events,
         every.constant + change,
     )
 
 
 def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodRows:
-    """Nodes of a Gauss rule in place of the rows; the rows themselves where they are as few.
+    """At most `count` nodes of a Gauss rule in place of every row of the table, or few rows."""
+    some = every.trials > 0
+    if np.count_nonzero(some) <= count:
+        if some.all():
+            return every
+        return replace(
+            every, offset=every.offset[some], basis=every.basis[some], trials=every.trials[some]
+        )
+    if every.trials is problem.table.trials:
+        nodes, trials = problem.rule("trials", count)
+    else:
+        x = np.asarray(logit(problem.table.score[some]))
+        nodes, trials = gauss_rule(x, every.trials[some], count)
+    columns = columns_at(problem, nodes)
+    return replace(every, offset=columns[0], basis=columns[1:].T, trials=trials)
 
-    `every`: every row of its table; `count`: most nodes.
+
+def columns_at(problem: Problem, x: Floats) -> Floats:
+    """Offset and basis at log-odds, of shape (1 + k, entries).
+
+    Also near a score of 1, which has few digits of 1 - score.
     """
-    if every.size <= count:
-        return every
-    nodes, trials = problem.rule("trials", count)
-    offset, basis = basis_at(problem, nodes)
-    return replace(every, offset=offset, basis=basis, trials=trials)
-
-
-def basis_at(problem: Problem, x: Floats) -> tuple[Floats, Floats]:
-    """Offset and basis at log-odds, also near a score of 1, which has few digits of 1 - score."""
+    if not x.size:
+        return np.empty((1 + len(problem.curve.positive), 0))
     score, beside = expit(x), expit(x + BESIDE)
     there, off = logit(score), logit(beside)
     step = (x - there) / (off - there)
     pairs = zip(*(problem.curve.basis(at, problem.frame) for at in (score, beside)), strict=True)
-    offset, basis = ((1 - step) * low.T + step * high.T for low, high in pairs)
-    return offset, basis.T
+    return np.vstack([(1 - step) * low.T + step * high.T for low, high in pairs])
 
 
 @dataclass(frozen=True)
@@ -174,23 +178,13 @@ class OutcomeNodes:
         k = coefficients.size
         value, gradient, hessian = self.constant, np.zeros(k + 2), np.zeros((k + 2, k + 2))
         for kind in range(2):
-            columns = self.columns[kind]
-            low, high = rates[kind], rates[1 - kind]
-            h = expit(columns[0] + coefficients @ columns[1:])
-            bend = h * (1 - h)
-            g = bounded_probability(h, low, high)
-            slope = np.empty((k + 2, h.size))
-            slope[:k] = (1 - low - high) * bend * columns[1:]
-            slope[k + kind], slope[k + 1 - kind] = 1 - h, -h
-            curvature = (1 - low - high) * bend * (1 - 2 * h) * self.weight[kind] / g
-            beside = columns[1:] @ (bend * self.weight[kind] / g)
-            relative = slope / g
-            value += float(np.log(g) @ self.weight[kind])
-            gradient += relative @ self.weight[kind]
-            hessian -= (relative * self.weight[kind]) @ relative.T
-            hessian[:k, :k] += (columns[1:] * curvature) @ columns[1:].T
-            hessian[:k, k:] -= beside[:, None]
-            hessian[k:, :k] -= beside
+            sums = sums_of_bounded(
+                self.columns[kind], self.weight[kind], coefficients, rates[kind], rates[1 - kind]
+            )
+            order = [*range(k), k + kind, k + 1 - kind]
+            value += sums[0]
+            gradient[order] += sums[1]
+            hessian[np.ix_(order, order)] += sums[2]
         return value, gradient, hessian
 
     def tempered(self, effect: float, log_diagonal: float) -> OutcomeNodes:
@@ -206,27 +200,59 @@ class OutcomeNodes:
         )
 
 
-def outcome_nodes(problem: Problem, count: int | None = None) -> OutcomeNodes:
-    """Nodes of Gauss rules, of the events' log-odds and of the non-events'.
+def sums_of_bounded(
+    columns: Floats,
+    weight: Floats,
+    coefficients: Floats,
+    low: float,
+    high: float,
+    ratio: Floats | None = None,
+) -> tuple[float, Floats, Floats]:
+    """The sum of log g over nodes, or of log(1 - ratio g), with gradient and Hessian.
 
-    `problem`: of a family with a floor and a ceiling; `count`: most nodes of each; every row of the
-    table by default.
+    By the coefficients of h, then by low and high, where g = low + (1 - low - high) h.
     """
-    sides = [_side(problem, "hits", 1, count), _side(problem, "misses", -1, count)]
-    columns, weight = zip(*sides, strict=True)
-    return OutcomeNodes((columns[0], columns[1]), (weight[0], weight[1]))
+    k, height = coefficients.size, 1 - low - high
+    h = expit(columns[0] + coefficients @ columns[1:])
+    bend, g = h * (1 - h), bounded_probability(h, np.asarray(low), np.asarray(high))
+    slope = np.empty((k + 2, h.size))
+    slope[:k], slope[k], slope[k + 1] = height * bend * columns[1:], 1 - h, -h
+    inside = g if ratio is None else 1 - ratio * g
+    relative = 1 / inside if ratio is None else -ratio / inside
+    by_g = weight * relative
+    hessian = -(slope * (by_g * relative)) @ slope.T
+    hessian[:k, :k] += (columns[1:] * (height * bend * (1 - 2 * h) * by_g)) @ columns[1:].T
+    beside = columns[1:] @ (bend * by_g)
+    hessian[:k, k:] -= beside[:, None]
+    hessian[k:, :k] -= beside
+    return float(np.log(inside) @ weight), slope @ by_g, hessian
+
+
+def outcome_nodes(
+    problem: Problem, count: int | None = None, cases: tuple[Floats, Floats] | None = None
+) -> OutcomeNodes:
+    """Nodes of Gauss rules, at most `count` each, of the events' log-odds and of the non-events'.
+
+    Of a family with a floor and a ceiling; every row by default. `cases` are as in `every_row`.
+    """
+    first = _side(problem, "hits", 1, count, None if cases is None else cases[0])
+    second = _side(problem, "misses", -1, count, None if cases is None else cases[1])
+    return OutcomeNodes((first[0], second[0]), (first[1], second[1]))
 
 
 def _side(
-    problem: Problem, of: Literal["hits", "misses"], sign: int, count: int | None
+    problem: Problem,
+    of: Literal["hits", "misses"],
+    sign: int,
+    count: int | None,
+    cases: Floats | None,
 ) -> tuple[Floats, Floats]:
     """Columns and weights of the cases of one outcome."""
-    table = problem.table
-    cases = table.hits if of == "hits" else table.trials - table.hits
+    table, is_own = problem.table, cases is None
+    if cases is None:
+        cases = table.hits if of == "hits" else table.trials - table.hits
     some = cases > 0
-    if count is not None and np.count_nonzero(some) > count:
-        x, weight = problem.rule(of, count)
-    else:
-        x, weight = logit(table.score[some]), cases[some]
-    offset, basis = basis_at(problem, x)
-    return sign * np.vstack([offset, basis.T]), weight
+    x, weight = np.asarray(logit(table.score[some])), cases[some]
+    if count is not None and weight.size > count:
+        x, weight = problem.rule(of, count) if is_own else gauss_rule(x, weight, count)
+    return sign * columns_at(problem, x), weight

@@ -20,20 +20,6 @@ from bayescal.core.optimise import clipped
 from bayescal.core.sampling import resample
 from bayescal.model.curve import Curve, Frame
 
-__all__ = [
-    "ANY_RISKS",
-    "CASES_A_SCORE",
-    "MOST_SCORES",
-    "SATURATED",
-    "SOME_RISKS_EXACT",
-    "RiskPrior",
-    "RiskSums",
-    "are_few",
-    "prior_errors",
-    "shapes_of",
-]
-
-
 # Events, and non-events, that the law adds to those at the score: a score of 0 has a law too.
 PSEUDO_CASE = 0.5
 # Of a score, as a share of that of one half: where scores are nearer to 0 or 1 it counts.

@@ -22,31 +22,6 @@ from bayescal.model.cells import cell_edges, cell_of, gauss_of_groups, gauss_rul
 from bayescal.model.law import TimeToEvent, late_of, log_without
 from bayescal.model.problem import Problem
 
-__all__ = [
-    "Entries",
-    "Partial",
-    "Steps",
-    "Timing",
-    "ToldByCase",
-    "cases_of_times",
-    "entries_of",
-    "expected_outcomes",
-    "grid_of",
-    "in_order",
-    "joined",
-    "law_of",
-    "likeliest_steps",
-    "log_density_by_entry",
-    "mean_of_nodes",
-    "once",
-    "panels_of",
-    "steps_of",
-    "timing_of",
-    "told_by_cases",
-    "told_of",
-]
-
-
 # Of time, in an interval.
 BINS_OF_INTERVAL = 4
 

@@ -13,14 +13,22 @@ from scipy.special import expit, logit
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import maximise
 from bayescal.model.cells import cell_of, gauss_of_groups, gauss_rule
-from bayescal.model.curve import bounded_log_odds, bounded_probability, expit_in_place
+from bayescal.model.curve import bounded_probability, expit_in_place
 from bayescal.model.families import LOGISTIC
-from bayescal.model.law import BINOMIAL, Shared, late_of, log_without, tilted, untilted
+from bayescal.model.law import late_of, log_without, tilted, untilted
 from bayescal.model.partition import Late
 from bayescal.model.problem import Problem
-from bayescal.model.rows import LikelihoodRows, basis_at
+from bayescal.model.rows import (
+    LikelihoodRows,
+    OutcomeNodes,
+    at_nodes,
+    columns_at,
+    every_row,
+    merged_rows,
+    outcome_nodes,
+    sums_of_bounded,
+)
 from bayescal.model.times import (
-    Entries,
     Partial,
     Shares,
     Steps,
@@ -33,22 +41,6 @@ from bayescal.model.times import (
     steps_of,
     timing_of,
 )
-
-__all__ = [
-    "FEW_ENTRIES",
-    "Correction",
-    "NodesOfPanels",
-    "RowsGivenSteps",
-    "TimesRows",
-    "at_nodes_of_times",
-    "columns_at",
-    "correction_of",
-    "likeliest_line",
-    "partial_of_group",
-    "rows_given_steps",
-    "times_rows",
-]
-
 
 NODES_OF_PANEL = 3
 
@@ -64,7 +56,6 @@ LONGEST_OF_LINE = 3.0
 
 # How much less likely a curve is than the likeliest where its correction does not matter.
 FAR_BELOW = 60.0
-NEAR_A_BOUND = 1e-300
 COARSE_ENTRIES, COARSE_NODES = 48, 4
 
 
@@ -277,62 +268,33 @@ def _inverse(information: Floats) -> tuple[Floats, float]:
 
 @dataclass(frozen=True)
 class TimesRows:
-    """Sums over cases whose outcome is known, then over those that are known in part.
+    """Cases whose outcome is known, and nodes of those that are known in part.
 
-    `effect`, `log_diagonal`: cases that count as one, and the log likelihood of exact calibration,
-    if not 1.
+    With an `effect`, every case counts as one over it, but for the `log_diagonal`: the log
+    likelihood of exact calibration.
     """
 
-    law: Shared  # of each row, given the steps
-    bounds: int  # 2 for curves with a floor and a ceiling, else 0
-    columns: Floats  # (1 + k, rows): offset and basis
-    trials: Floats  # (rows,)
-    hits: Floats  # (rows,)
     problem: Problem
-    known: int  # rows of the first kind
-    correction: Correction  # whose nodes are the rows of the second kind
-    constant: float  # what merging the rows of a table would change on the diagonal
+    known: LikelihoodRows | OutcomeNodes  # the second of curves with a floor and a ceiling
+    columns: Floats  # (1 + k, nodes): offset and basis
+    correction: Correction
     effect: float = 1.0
     log_diagonal: float = 0.0
 
     @property
     def size(self) -> int:
-        """Number of rows."""
-        return self.trials.size
+        """Number of rows and nodes."""
+        return self.known.size + self.correction.weight.size
 
-    def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
-        """Of n curves.
-
-        `coefficients` (n, 1 + k): the weight of the offset, and the coefficients; `others` (n,
-        bounds): floor and ceiling.
-        """
-        value = np.empty(len(coefficients))
+    def log_likelihood(self, coefficients: Floats, rates: Floats) -> Floats:
+        """Of n curves, by the weight of the offset and their coefficients, and by their rates."""
+        value = self.known.log_likelihood(coefficients, rates)
         for part in blocks(len(value), self.size):
-            read = self._of_bounded if self.bounds else self._of_log_odds
-            value[part] = self._with_steps(*read(coefficients[part], others[part]))
+            g = expit_in_place(coefficients[part] @ self.columns)
+            if isinstance(self.known, OutcomeNodes):
+                g = bounded_probability(g, rates[part, :1], rates[part, 1:])
+            value[part] = self._with_steps(value[part], g)
         return value
-
-    def _of_log_odds(self, coefficients: Floats, others: Floats) -> tuple[Floats, Floats]:
-        """Log likelihood of known outcomes, and the curves at the other nodes."""
-        known = self.known
-        x = coefficients @ self.columns[:, :known]
-        value = x @ self.hits[:known]
-        value -= BINOMIAL.cost_near(x) @ self.trials[:known]
-        return value, expit_in_place(coefficients @ self.columns[:, known:])
-
-    def _of_bounded(self, coefficients: Floats, others: Floats) -> tuple[Floats, Floats]:
-        """The same of curves with a floor and a ceiling, whose known rows are of one outcome."""
-        known, events = self.known, int(np.count_nonzero(self.hits))
-        low, high = others[:, :1], others[:, 1:2]
-        value = np.zeros(len(coefficients))
-        sides = (1, slice(0, events), low, high), (-1, slice(events, known), high, low)
-        for sign, mine, floor, gap in sides:
-            h = expit_in_place(sign * (coefficients @ self.columns[:, mine]))
-            g = bounded_probability(h, floor, gap)
-            with np.errstate(divide="ignore"):
-                value += np.log(g, out=g) @ self.trials[mine]
-        h = expit_in_place(coefficients @ self.columns[:, known:])
-        return value, bounded_probability(h, low, high)
 
     def _with_steps(self, value: Floats, g: Floats) -> Floats:
         """Log likelihood of all cases, from that of known outcomes and the curves at the nodes."""
@@ -340,91 +302,74 @@ class TimesRows:
         near = value > value.max() - FAR_BELOW
         added = np.full(value.size, self.correction.at_most)
         added[near] = self.correction(g if near.all() else g[near])
-        value += added + self.constant
+        value += added
         return np.asarray(value / self.effect + (1 - 1 / self.effect) * self.log_diagonal)
 
     def tempered(self, effect: float, log_diagonal: float) -> TimesRows:
-        """The same with every case counted as one over the effect.
-
-        `log_diagonal`: log likelihood of exact calibration, which stays as it is.
-        """
+        """The same with every case counted as one over the effect."""
         return replace(self, effect=self.effect * effect, log_diagonal=log_diagonal)
 
-    def derivatives(self, coefficients: Floats, others: Floats) -> tuple[float, Floats, Floats]:
-        """Value, gradient and Hessian by the k coefficients and the others, given the steps."""
-        columns, bend = self.columns[1:], None
-        log_odds, slope = self.columns[0] + coefficients @ columns, columns
-        if self.bounds:
-            log_odds, slope, bend = _bounded(log_odds, columns, *others)
-        value, by_law, of_law = self.law.derivatives(log_odds, self.trials, self.hits)
-        hessian = (slope * of_law) @ slope.T
-        if bend is not None:
-            hessian += bend @ by_law
+    def derivatives(self, coefficients: Floats, rates: Floats) -> tuple[float, Floats, Floats]:
+        """Value, gradient and Hessian by the k coefficients and the rates, given the steps."""
+        ratio, weight = self.correction.ratio, self.correction.weight
+        if isinstance(self.known, OutcomeNodes):
+            value, gradient, hessian = self.known.derivatives(coefficients, rates)
+            low, high = map(float, rates)
+            late = sums_of_bounded(self.columns, weight, coefficients, low, high, ratio)
+        else:
+            value, gradient, information = self.known.derivatives(coefficients)
+            hessian = -information
+            late = _sums_of_late(self.columns, weight, coefficients, ratio, np.zeros(ratio.size))
         effect = self.effect
-        return float(value.sum()) / effect, slope @ by_law / effect, hessian / effect
+        return (
+            (value + late[0]) / effect,
+            (gradient + late[1]) / effect,
+            (hessian + late[2]) / effect,
+        )
 
-    def expanded_at(self, coefficients: Floats, others: Floats) -> TimesRows:
+    def expanded_at(self, coefficients: Floats, rates: Floats) -> TimesRows:
         """The same, expanded at the likeliest steps given one curve, as in `log_likelihood`."""
         partial = self.correction.partial
         if not partial.size:
             return self
-        log_odds = coefficients @ columns_at(self.problem, partial.x)
-        if self.bounds:
-            log_odds = bounded_log_odds(log_odds, others[:, :1], others[:, 1:2])
-        correction = self.correction.likeliest(expit(log_odds)[0])
-        return replace(self, law=_law_of(self.known, correction), correction=correction)
+        g = expit(coefficients @ columns_at(self.problem, partial.x))
+        if isinstance(self.known, OutcomeNodes):
+            g = bounded_probability(g, rates[:, :1], rates[:, 1:])
+        return replace(self, correction=self.correction.likeliest(g[0]))
 
 
-def _bounded(
-    log_odds: Floats, columns: Floats, guess: float, lapse: float
-) -> tuple[Floats, Floats, Floats]:
-    """Log-odds of guess + (1 - guess - lapse) h, with first and second derivatives.
-
-    By the coefficients of h, then by guess and lapse; of shape (k + 2, rows) and (k + 2, k + 2,
-    rows).
-    """
-    k, h, rest = len(columns), expit(log_odds), expit(-log_odds)
-    rise, height = h * rest, 1 - guess - lapse
-    event, other = guess + height * h, lapse + height * rest
-    by = np.concatenate([height * rise * columns, rest[None], -h[None]])
-    twice = np.zeros((k + 2, k + 2, h.size))
-    twice[:k, :k] = height * rise * (rest - h) * columns[:, None] * columns
-    twice[:k, k:] = -(rise * columns)[:, None]
-    twice[k:, :k] = -rise * columns
-    spread = np.maximum(event * other, NEAR_A_BOUND)
-    bent = twice / spread - by[:, None] * by * (other - event) / spread**2
-    moved = bounded_log_odds(log_odds, np.asarray(guess), np.asarray(lapse))
-    return moved, by / spread, bent
+def _sums_of_late(
+    columns: Floats, weight: Floats, coefficients: Floats, share: Floats, other: Floats
+) -> tuple[float, Floats, Floats]:
+    """Log probability of no event by a time, summed over nodes, with gradient and Hessian."""
+    basis = columns[1:]
+    g = expit(columns[0] + coefficients @ basis)
+    late, bend = late_of(g, share, other)
+    value = float(log_without(g, share, other) @ weight)
+    return value, -basis @ (late * weight), -(basis * (bend * weight)) @ basis.T
 
 
 def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
-    """Nodes for the cases of a problem of times to an event.
-
-    `exact`: whether to take every row instead.
-    """
-    entries = entries_of(problem)
-    columns, (hits, trials), constant = _known(problem, entries, exact)
+    """Nodes for the cases of a problem of times to an event, or every row of an `exact` one."""
+    entries, curve = entries_of(problem), problem.curve
+    cases = entries.events, entries.free
     if exact:
         correction = Correction(steps_of(problem), entries.partial, expit(entries.partial.x))
     else:
         correction = correction_of(problem)
-    at_entries = columns_at(problem, correction.partial.x)
-    return TimesRows(
-        _law_of(trials.size, correction),
-        2 * problem.curve.is_bounded,
-        np.hstack([columns, correction.mean_of_entries(at_entries)]),
-        np.concatenate([trials, correction.weight]),
-        np.concatenate([hits, np.zeros(correction.weight.size)]),
-        problem,
-        trials.size,
-        correction,
-        constant,
-    )
-
-
-def _law_of(known: int, correction: Correction) -> Shared:
-    """The law of so many rows with known outcomes, and of the nodes, given the steps."""
-    return Shared(np.concatenate([np.ones(known), correction.ratio]))
+    columns = correction.mean_of_entries(columns_at(problem, correction.partial.x))
+    known: LikelihoodRows | OutcomeNodes
+    if curve.is_bounded:
+        known = outcome_nodes(problem, None if exact else KNOWN_NODES, cases)
+    else:
+        every = every_row(problem, cases)
+        if exact:
+            known = every
+        elif curve.is_rough:
+            known = merged_rows(problem, every)
+        else:
+            known = at_nodes(problem, every, KNOWN_NODES)
+    return TimesRows(problem, known, columns, correction)
 
 
 def correction_of(problem: Problem) -> Correction:
@@ -458,58 +403,6 @@ def likeliest_line(problem: Problem) -> Floats:
     return np.array([(low + high) / 2, (high - low) / 2])
 
 
-def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Floats, float]:
-    """Columns, events and trials of the cases whose outcome is known, and a constant.
-
-    The log likelihood is linear in the log-odds of the events, so that of a curve that is linear in
-    its coefficients one row stands for all of them.
-    """
-    table, rough = problem.table, problem.curve.is_rough
-    trials = entries.events + entries.free
-    x, some = np.asarray(logit(table.score)), trials > 0
-    columns, constant = columns_at(problem, x), 0.0
-    had = entries.events > 0
-    if problem.curve.is_bounded:
-        sides = [_of_one_outcome(problem, cases, exact) for cases in (entries.events, entries.free)]
-        weight = np.concatenate([sides[0][1], sides[1][1]])
-        events = np.concatenate([sides[0][1], np.zeros(sides[1][1].size)])
-        return np.hstack([sides[0][0], sides[1][0]]), np.stack([events, weight]), 0.0
-    number = float(entries.events.sum())
-    of_events = (columns @ entries.events / max(number, 1e-300))[:, None][:, : int(had.any())]
-    if exact or not (rough and problem.is_merged):
-        x, weight = x[some], trials[some]
-        if not exact and not rough and weight.size > KNOWN_NODES:
-            x, weight = gauss_rule(x, weight, KNOWN_NODES)
-        at = columns_at(problem, x)
-    else:
-        weight = problem.sum_of_rows(trials)
-        kept = weight > 0
-        means = problem.mean_of_rows(np.column_stack([columns.T, x]), trials)[kept]
-        weight, at = weight[kept], means[:, :-1].T
-        cost = float(weight @ BINOMIAL.cost(means[:, -1].copy()))
-        constant = cost - float(trials @ BINOMIAL.cost(x.copy()))
-    both = np.hstack([of_events, at])
-    one = of_events.shape[1]
-    hits = np.append(np.full(one, number), np.zeros(weight.size))
-    return both, np.stack([hits, np.append(np.zeros(one), weight)]), constant
-
-
-def _of_one_outcome(problem: Problem, cases: Floats, exact: bool) -> tuple[Floats, Floats]:
-    """Nodes of the cases of one outcome."""
-    x, weight = np.asarray(logit(problem.table.score[cases > 0])), cases[cases > 0]
-    if not exact and weight.size > KNOWN_NODES:
-        x, weight = gauss_rule(x, weight, KNOWN_NODES)
-    return columns_at(problem, x), weight
-
-
-def columns_at(problem: Problem, x: Floats) -> Floats:
-    """Offset and basis at log-odds, of shape (1 + k, entries)."""
-    if not x.size:
-        return np.empty((1 + len(problem.curve.positive), 0))
-    offset, basis = basis_at(problem, x)
-    return np.vstack([offset, basis.T])
-
-
 def at_nodes_of_times(
     partial: Partial, bins: NDArray[np.intp], count: int = NODES_OF_BIN
 ) -> Partial:
@@ -538,7 +431,7 @@ class RowsGivenSteps(LikelihoodRows):
     share: Floats  # (entries,): Q and V at them
     other: Floats  # (entries,)
 
-    def log_likelihood(self, coefficients: Floats) -> Floats:
+    def log_likelihood(self, coefficients: Floats, rates: Floats | None = None) -> Floats:
         """As `LikelihoodRows.log_likelihood`."""
         value = super().log_likelihood(coefficients)
         for part in blocks(len(value), self.weight.size):
@@ -549,13 +442,8 @@ class RowsGivenSteps(LikelihoodRows):
     def derivatives(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
         """As `LikelihoodRows.derivatives`."""
         value, gradient, information = super().derivatives(coefficients)
-        basis = self.late[1:]
-        g = expit(self.late[0] + coefficients @ basis)
-        value += float(log_without(g, self.share, self.other) @ self.weight)
-        late, bend = late_of(g, self.share, self.other)
-        gradient -= basis @ (late * self.weight)
-        information += (basis * (bend * self.weight)) @ basis.T
-        return value, gradient, information
+        late = _sums_of_late(self.late, self.weight, coefficients, self.share, self.other)
+        return value + late[0], gradient + late[1], information - late[2]
 
 
 def partial_of_group(problem: Problem, *, coarse: bool = False) -> Partial:
@@ -571,24 +459,11 @@ def partial_of_group(problem: Problem, *, coarse: bool = False) -> Partial:
 
 
 def rows_given_steps(problem: Problem, partial: Partial, steps: Steps) -> RowsGivenSteps:
-    """Rows of a group, given the steps of Q.
-
-    `partial`: as `partial_of_group` has them.
-    """
-    entries = entries_of(problem)
-    x, known = np.asarray(logit(problem.table.score)), entries.events + entries.free
-    columns = columns_at(problem, x)
-    constant, *events = columns @ entries.events
-    x, trials = x[known > 0], known[known > 0]
-    if trials.size > KNOWN_NODES:
-        x, trials = gauss_rule(x, trials, KNOWN_NODES)
-    at, shares = columns_at(problem, x), steps.shares(partial)
+    """Rows of a group, given the steps of Q; `partial` as `partial_of_group` has them."""
+    entries, shares = entries_of(problem), steps.shares(partial)
+    known = at_nodes(problem, every_row(problem, (entries.events, entries.free)), KNOWN_NODES)
     return RowsGivenSteps(
-        at[0],
-        at[1:].T,
-        trials,
-        np.array(events),
-        float(constant),
+        *(known.offset, known.basis, known.trials, known.events, known.constant),
         late=columns_at(problem, partial.x),
         weight=partial.weight,
         share=shares.value,

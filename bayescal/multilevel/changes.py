@@ -21,9 +21,10 @@ from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.model.priors import StudentT
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
-from bayescal.multilevel.followed import densities_of, over_steps, over_steps_of_sample
+from bayescal.multilevel.followed import densities_of, over_steps_of_sample
 from bayescal.multilevel.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.sample import draw_effects
 from bayescal.multilevel.term import FARTHER
 from bayescal.posterior.imputed import mixed
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -199,22 +200,14 @@ def draw_terms(
     """
     if problem.is_walk:
         return draw_changes(problem, draws)
-    return _draw_effects(problem, draws, proposals)
-
-
-def _draw_effects(
-    problem: MultilevelProblem, draws: int, proposals: int | None = None
-) -> MultilevelDraws:
-    from bayescal.multilevel.sample import draw_effects  # loads sparse matrices
-
-    return over_steps(draw_effects(problem, draws, proposals))
+    return draw_effects(problem, draws, proposals)
 
 
 def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Draws of no change, of each sudden change and of a walk, in proportion to their posterior."""
     single = sample_constant(problem, draws)
     changes = sample_changes(problem, draws)
-    walk = _draw_effects(problem, draws)
+    walk = draw_effects(problem, draws)
     numbered = np.arange(draws)[:, None].astype(np.float64)
     pareto_k, ess, log_evidence, error = (walk.stats[name] for name in SAMPLE_STATS)
     of_walk = Sample(numbered, log_evidence, error, pareto_k, ess)
@@ -309,7 +302,7 @@ def when_changed(each: Sequence[MultilevelDraws], delta: float) -> pd.DataFrame:
 
     labels = each[0].problem.axes[each[0].problem.terms[0].name]
     steps = np.concatenate([steps_of(drawn) for drawn in each], axis=1)
-    explanation = np.concatenate([drawn.explanation for drawn in each if _known(drawn)])
+    explanation = np.concatenate([one.explanation for one in each if one.explanation is not None])
     counted, walk = steps.max(axis=0) > delta, explanation == len(labels)
     prob = np.bincount(steps.argmax(axis=0)[counted & walk], minlength=len(steps)) / counted.size
     sudden, changed = _into(each), (explanation > 0) & ~walk
@@ -326,10 +319,6 @@ def when_changed(each: Sequence[MultilevelDraws], delta: float) -> pd.DataFrame:
         "within_one": np.convolve(sudden, np.ones(3))[1:-1],
     }
     return pd.DataFrame(columns, pd.Index(labels[1:], name="period"))
-
-
-def _known(drawn: MultilevelDraws) -> bool:
-    return drawn.explanation is not None
 
 
 def _into(each: Sequence[MultilevelDraws]) -> Floats:

@@ -10,7 +10,7 @@ slope there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -186,26 +186,34 @@ class _BetweenGroups:
         clusters = data.clusters if data.follow_up is None else data.followed_clusters
         assert clusters is not None
         self.clusters, self.groups = clusters, len(groups)
-        entries = _Entries.of(clusters, data, groups)
-        parts, part = np.unique(entries.cluster * len(groups) + entries.group, return_inverse=True)
+        each = clusters_by_group(clusters, data, (one.problem.data for one in groups))
+        cluster, trials, square_trials = (
+            np.concatenate([getattr(one, name) for one in each])
+            for name in ("cluster", "trials", "square_trials")
+        )
+        of_group = np.repeat(np.arange(len(each)), [one.row.size for one in each])
+        of_cases = [group.told(one) for group, one in zip(groups, each, strict=True)]
+        residual, own, spread, basis = (
+            np.concatenate(values) for values in zip(*of_cases, strict=True)
+        )
+        parts, part = np.unique(cluster * len(groups) + of_group, return_inverse=True)
         self.cluster, self.group = np.divmod(parts, len(groups))
         from scipy import sparse
 
         member = sparse.csr_array(
             (np.ones(part.size), (part, np.arange(part.size))), shape=(parts.size, part.size)
         )
-        spread, residual = entries.told.spread, entries.told.residual
-        informed = entries.trials * spread
+        informed = trials * spread
         information = member @ informed
         leverage = information / np.maximum(add_up(self.group, information), 1e-300)[self.group]
         told = leverage <= MOST_LEVERAGE
         if clusters.strata > 1:
             leverage = 0.0 * leverage
         grow = np.where(told, 1 / np.sqrt(1 - np.minimum(leverage, MOST_LEVERAGE)), 0.0)
-        self.score = (member @ (residual[:, None] * entries.told.basis)) * grow[:, None]
+        self.score = (member @ (residual[:, None] * basis)) * grow[:, None]
         total = clusters.centred(self._of_clusters((member @ residual) * grow))
-        square_trials, own = entries.square_trials, entries.told.own * told[part]
-        self.of_shift = member @ (informed[:, None] * entries.told.basis)
+        own = own * told[part]
+        self.of_shift = member @ (informed[:, None] * basis)
         self.of_told = self.of_shift * told[:, None]
         own_of_shift = square_trials * spread**2
         self.information = information
@@ -221,9 +229,9 @@ class _BetweenGroups:
         )
         paired = information * self._of_clusters(information)[self.cluster] - squares
         self.share = add_up(self.group, paired, len(groups)) / every
-        self.own = self._of_groups(entries, own)
-        self.own_of_shift = self._of_groups(entries, own_of_shift)
-        self.own_of_told = self._of_groups(entries, own_of_shift * told[part])
+        self.own = _by_group(len(groups), of_group, basis, own)
+        self.own_of_shift = _by_group(len(groups), of_group, basis, own_of_shift)
+        self.own_of_told = _by_group(len(groups), of_group, basis, own_of_shift * told[part])
 
     @cached_property
     def _scores(self) -> Floats:
@@ -282,12 +290,12 @@ class _BetweenGroups:
         np.add.at(total, self.cluster, values)
         return total
 
-    def _of_groups(self, entries: _Entries, weight: Floats) -> list[Floats]:
-        """Weighted sums of squares of the basis, of each group."""
-        order = np.argsort(entries.group, kind="stable")
-        ends = np.searchsorted(entries.group[order], np.arange(self.groups + 1))
-        own, basis = [order[start:end] for start, end in pairwise(ends)], entries.told.basis
-        return [(basis[k].T * weight[k]) @ basis[k] for k in own]
+
+def _by_group(groups: int, group: NDArray[np.intp], basis: Floats, weight: Floats) -> list[Floats]:
+    """Weighted sums of squares of the basis, of each group."""
+    ends = np.searchsorted(group, np.arange(groups + 1))
+    each = [slice(start, end) for start, end in pairwise(ends)]
+    return [(basis[k].T * weight[k]) @ basis[k] for k in each]
 
 
 class _Told(NamedTuple):
@@ -301,35 +309,6 @@ class _Told(NamedTuple):
     own: Floats
     spread: Floats
     basis: Floats
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """Cases of each cluster in each row of the groups, on the scale of each group.
-
-    Sampling weights are those of effective cases in their own group.
-    """
-
-    cluster: NDArray[np.intp]
-    group: NDArray[np.intp]
-    trials: Floats
-    square_trials: Floats
-    told: _Told
-
-    @classmethod
-    def of(
-        cls, clusters: Clusters, data: CalibrationData, groups: Sequence[_FittedGroup]
-    ) -> _Entries:
-        """Those of clusters whose rows are of all groups, one after the other."""
-        parts = clusters_by_group(clusters, data, (each.problem.data for each in groups))
-        told = [group.told(part) for group, part in zip(groups, parts, strict=True)]
-        return cls(
-            np.concatenate([part.cluster for part in parts]),
-            np.repeat(np.arange(len(parts)), [part.row.size for part in parts]),
-            np.concatenate([part.trials for part in parts]),
-            np.concatenate([part.square_trials for part in parts]),
-            _Told(*(np.concatenate(each) for each in zip(*told, strict=True))),
-        )
 
 
 def clusters_by_group(

@@ -141,11 +141,6 @@ def shares_of_worst(off: Floats) -> Floats:
     return np.asarray((largest / largest.sum(axis=0)).mean(axis=1))
 
 
-def share_off(off: Floats, limit: float) -> float:
-    """Share of the draws in which a curve or more is off by more than the limit."""
-    return float((off > limit).any(axis=0).mean())
-
-
 # Largest correlation whose Fisher's z is taken.
 NEAR_ONE = 1 - 1e-9
 
@@ -321,31 +316,36 @@ def raw_estimates(problem: Problem) -> dict[str, float]:
     curve from the diagonal; they are not numbers where there is no maximum. The curve is fitted to
     scores inside (0, 1), and errors are measured from the scores as they came in.
     """
-    if problem.of_times:
-        return _raw_of_times(problem)
     table, stated = problem.table, clipped(problem.data.score)
-    observed = float(table.hits.sum() / (table.trials @ stated))
+    expected, raw, likeliest = float(table.trials @ stated), dict.fromkeys(RAW, np.nan), None
+    if not problem.of_times:
+        raw["observed_expected"] = float(table.hits.sum()) / expected
+        likeliest = _likeliest(problem)
+    elif entries_of(problem).events.any():
+        likeliest = _likeliest_of_times(problem)
+        if likeliest is not None:
+            raw["observed_expected"] = float(table.trials @ likeliest[0]) / expected
+    else:
+        raw["observed_expected"] = 0.0
+    if likeliest is not None:
+        curve, slope = likeliest
+        distance = float(np.abs(curve - stated) @ table.trials / table.trials.sum())
+        raw |= {"calibration_slope": slope, "tce": distance}
+    return raw
+
+
+def _likeliest(problem: Problem) -> tuple[Floats, float] | None:
+    """The logistic curve of maximum likelihood at the scores, and its slope."""
+    table = problem.table
     try:
         intercept, slope = logistic_mle(table.score, table.trials, table.hits)[0]
     except InputError:
-        return {"observed_expected": observed, "calibration_slope": np.nan, "tce": np.nan}
-    curve = expit(intercept + slope * logit(table.score))
-    distance = np.abs(curve - stated) @ table.trials / table.trials.sum()
-    return {
-        "observed_expected": observed,
-        "calibration_slope": float(slope),
-        "tce": float(distance),
-    }
+        return None
+    return np.asarray(expit(intercept + slope * logit(table.score))), float(slope)
 
 
-def _raw_of_times(problem: Problem) -> dict[str, float]:
-    """The same of times to an event: all of them of the logistic curve of maximum likelihood.
-
-    When events come is that of the cases of this table alone.
-    """
-    events, none = entries_of(problem).events, dict.fromkeys(RAW, np.nan)
-    if not events.any():
-        return none | {"observed_expected": 0.0}
+def _likeliest_of_times(problem: Problem) -> tuple[Floats, float] | None:
+    """The same of times to an event; when events come is that of the cases of this table alone."""
     logistic = problem.of_family(as_curve("logistic"))
     rows = rows_given_steps(logistic, entries_of(problem).partial, steps_of(problem))
 
@@ -355,15 +355,9 @@ def _raw_of_times(problem: Problem) -> dict[str, float]:
 
     best = maximise(objective, np.array([0.0, 1.0]), tolerance=NEAR_RAW, longest=1.0)
     if not best.converged or np.abs(best.point).max() > MOST_RAW:
-        return none
-    table, stated = problem.table, clipped(problem.data.score)
-    offset, basis = logistic.curve.basis(table.score, logistic.frame)
-    curve = expit(offset + basis @ best.point)
-    return {
-        "observed_expected": float(table.trials @ curve / (table.trials @ stated)),
-        "calibration_slope": float(best.point[1]),
-        "tce": float(np.abs(curve - stated) @ table.trials / table.trials.sum()),
-    }
+        return None
+    offset, basis = logistic.curve.basis(problem.table.score, logistic.frame)
+    return np.asarray(expit(offset + basis @ best.point)), float(best.point[1])
 
 
 def left_out(drawn: MultilevelDraws) -> LeaveOneOut:

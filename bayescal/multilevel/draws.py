@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,14 @@ from bayescal.core.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.words import verdict_of
+
+
+class ProbCalibrated(NamedTuple):
+    """Probabilities that every curve is the diagonal, and that the average, or first period, is."""
+
+    every_site: float
+    average_site: float
+
 
 AXIS_OF_DRAWS = {
     "average": 0, "groups": 1, "scales": 1, "correlation": 0, "following": 0, "explanation": 0,
@@ -190,6 +198,13 @@ class MultilevelDraws:
                     scales = np.where(unlike[:, None], farther, scales)
                 drawn[:, problem.columns] += scales * rng.standard_normal(scales.shape)
         return drawn
+
+
+class Explained(NamedTuple):
+    """Draws of all components, and how probable these are; None where NUTS drew."""
+
+    drawn: MultilevelDraws
+    prob_calibrated: ProbCalibrated | None
 
 
 def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[np.bool_]]:

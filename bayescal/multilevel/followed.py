@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.sampling import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
 from bayescal.model.law import log_without
+from bayescal.model.rows import columns_at
 from bayescal.model.times import Partial
-from bayescal.model.times_rows import Correction, columns_at
+from bayescal.model.times_rows import Correction
 from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
@@ -36,17 +37,12 @@ def densities_of(
     problem: MultilevelProblem, groups: Iterable[int], nodes: Nodes = CURVE_NODES
 ) -> dict[int, CurveDensity]:
     """The density of the curve of each of some groups; of times, given the likeliest steps of Q."""
-    each = {k: problem.groups[problem.labels[k]] for k in groups}
-    if not problem.pooled.of_times:
-        return {
-            k: CurveDensity(group.of_single_cases(), nodes).adjusted_by(problem.adjustments.get(k))
-            for k, group in each.items()
-        }
-    shared = shared_steps(problem)
-    return {
-        k: given_steps(group.of_single_cases(), k, shared).adjusted_by(problem.adjustments.get(k))
-        for k, group in each.items()
-    }
+    made, shared = {}, shared_steps(problem) if problem.pooled.of_times else None
+    for k in groups:
+        group = problem.groups[problem.labels[k]].of_single_cases()
+        own = CurveDensity(group, nodes) if shared is None else given_steps(group, k, shared)
+        made[k] = own.adjusted_by(problem.adjustments.get(k))
+    return made
 
 
 def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> Floats:
@@ -113,17 +109,12 @@ def over_steps(drawn: MultilevelDraws) -> MultilevelDraws:
 
     Draws of outcomes that are known are as they were, and those of which no case left early.
     """
-    problem = drawn.problem
+    problem, stats = drawn.problem, drawn.stats
     if not problem.pooled.of_times:
         return drawn
-    weighed = _weighed(log_over_steps(problem, drawn.groups))
-    stats = drawn.stats | {"log_evidence": drawn.stats["log_evidence"] + weighed.log_mean}
-    stats["ess"] = drawn.stats["ess"] * weighed.effective / drawn.size
-    if weighed.is_even:
-        return replace(drawn, stats=stats)
-    rows = resample(weighed.weights, drawn.size, problem.pooled.rng("steps"))
-    effects = tuple(each[:, rows] for each in drawn.effects)
-    return replace(drawn.taken(rows), effects=effects, stats=stats)
+    rows, log_mean, left = _weighed(problem, log_over_steps(problem, drawn.groups))
+    added = {"log_evidence": stats["log_evidence"] + log_mean, "ess": stats["ess"] * left}
+    return replace(drawn if rows is None else drawn.taken(rows), stats=stats | added)
 
 
 def over_steps_of_sample(
@@ -132,32 +123,26 @@ def over_steps_of_sample(
     """The same of a sample, of whose draws `groups` has the coordinates of each group."""
     if not problem.pooled.of_times:
         return sample
-    weighed = _weighed(log_over_steps(problem, groups))
-    log_evidence, size = sample.log_evidence + weighed.log_mean, len(sample.draws)
-    draws = sample.draws
-    if not weighed.is_even:
-        draws = draws[resample(weighed.weights, size, problem.pooled.rng("steps"))]
-    ess = sample.ess * weighed.effective / size
-    return Sample(draws, log_evidence, sample.log_evidence_error, sample.pareto_k, ess)
+    rows, log_mean, left = _weighed(problem, log_over_steps(problem, groups))
+    draws, log_evidence = sample.draws, sample.log_evidence + log_mean
+    if rows is not None:
+        draws = draws[rows]
+    return Sample(
+        draws, log_evidence, sample.log_evidence_error, sample.pareto_k, sample.ess * left
+    )
 
 
-class _Weighed(NamedTuple):
-    """Weights of draws, their mean on the log scale, and how many draws they leave."""
-
-    weights: Floats
-    log_mean: float
-    effective: float
-
-    @property
-    def is_even(self) -> bool:
-        return float(np.ptp(self.weights)) <= EVEN_WEIGHTS
-
-
-def _weighed(log_weight: Floats) -> _Weighed:
+def _weighed(
+    problem: MultilevelProblem, log_weight: Floats
+) -> tuple[NDArray[np.intp] | None, float, float]:
+    """Which draws are kept, if not all, the log mean weight, and the share of draws it leaves."""
     largest = float(log_weight.max())
     weights = np.exp(log_weight - largest)
-    effective = float(weights.sum() ** 2 / (weights**2).sum())
-    return _Weighed(weights, largest + float(np.log(weights.mean())), effective)
+    left = float(weights.sum() ** 2 / (weights**2).sum()) / weights.size
+    rows = None
+    if np.ptp(weights) > EVEN_WEIGHTS:
+        rows = resample(weights, weights.size, problem.pooled.rng("steps"))
+    return rows, largest + float(np.log(weights.mean())), left
 
 
 def identity_of_times(problem: MultilevelProblem) -> float:

@@ -133,7 +133,10 @@ class _Clustered(NamedTuple):
 
 
 class TableLikelihood(SiteLikelihood):
-    """Of the patients of several sites; those with fewer rows have rows without patients."""
+    """Of the patients of several sites; those with fewer rows have rows without patients.
+
+    Of times to an event it is given when events come, with entries that are known in part.
+    """
 
     def __init__(
         self,
@@ -153,12 +156,19 @@ class TableLikelihood(SiteLikelihood):
         both = self._basis[:, 1:, None] * self._weighted[:, None]
         self._products = both.reshape(size, k * k, most)
         self._clustered = _Clustered.of([each.adjustment for each in densities])
+        followed = [each for each in rows if isinstance(each, RowsGivenSteps)]
+        most = max((each.weight.size for each in followed), default=0)
+        self._late, self._partial = np.zeros((size, 1 + k, most)), np.zeros((3, size, most))
+        for number, each in enumerate(followed):
+            own = slice(each.weight.size)
+            self._late[number, :, own] = each.late
+            self._partial[:, number, own] = each.weight, each.share, each.other
         super().__init__(problem, columns, numbers)
 
     @property
     def width(self) -> int:
-        """Nodes of each site."""
-        return self._trials.shape[1]
+        """Nodes of each site, and entries that are known in part."""
+        return self._trials.shape[1] + self._late.shape[2]
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the single outcomes, without binomial coefficients."""
@@ -175,6 +185,12 @@ class TableLikelihood(SiteLikelihood):
         value: Floats = (self._events[:, None] @ coefficients)[:, 0]
         log_odds = self._basis.transpose(0, 2, 1) @ coefficients
         value -= (self._trials[:, None] @ BINOMIAL.cost_near(log_odds))[:, 0]
+        if self._late.size:
+            weight, share, other = self._partial
+            without = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
+            without *= (other - share)[..., None]
+            without += (1 - other)[..., None]
+            value += (weight[:, None] @ np.log(without, out=without))[:, 0]
         return value
 
     def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
@@ -188,45 +204,9 @@ class TableLikelihood(SiteLikelihood):
         fitted = expit_in_place(self._basis.transpose(0, 2, 1) @ coefficients)
         gradient = self._events[:, 1:, None] - self._weighted @ fitted
         fitted *= 1 - fitted
-        return gradient, self._products @ fitted
-
-
-class FollowedLikelihood(TableLikelihood):
-    """Of patients of several sites who were followed to an event, given when events come."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        columns: list[int],
-        numbers: Sequence[int],
-        densities: Sequence[CurveDensity],
-    ) -> None:
-        rows = [each.rows for each in densities if isinstance(each.rows, RowsGivenSteps)]
-        most, k = max(each.weight.size for each in rows), rows[0].events.size
-        self._late = np.zeros((len(rows), 1 + k, most))
-        self._partial = np.zeros((3, len(rows), most))
-        for number, each in enumerate(rows):
-            own = slice(each.weight.size)
-            self._late[number, :, own] = each.late
-            self._partial[:, number, own] = each.weight, each.share, each.other
-        super().__init__(problem, columns, numbers, densities)
-
-    @property
-    def width(self) -> int:
-        """Nodes of each site, and entries that are known in part."""
-        return super().width + self._late.shape[2]
-
-    def _log_likelihood_read_at(self, coefficients: Floats) -> Floats:
-        value = super()._log_likelihood_read_at(coefficients)
-        weight, share, other = self._partial
-        without = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
-        without *= (other - share)[..., None]
-        without += (1 - other)[..., None]
-        value += (weight[:, None] @ np.log(without, out=without))[:, 0]
-        return value
-
-    def _slopes_read_at(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        gradient, information = super()._slopes_read_at(coefficients)
+        information = self._products @ fitted
+        if not self._late.size:
+            return gradient, information
         weight, share, other = self._partial[..., None]
         basis = self._late[:, 1:]
         g = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
@@ -237,17 +217,15 @@ class FollowedLikelihood(TableLikelihood):
         bend = np.maximum(bend, 0) * weight
         information += both @ np.maximum(bend, 0)
         if (weight < 0).any():
-            information *= 1 - self._unseen(coefficients, bend)[:, None]
+            information *= 1 - self._unseen(fitted, bend)[:, None]
         return gradient, information
 
-    def _unseen(self, coefficients: Floats, bend: Floats) -> Floats:
+    def _unseen(self, spread: Floats, bend: Floats) -> Floats:
         """Share of the information (S, n) that is lost as cases came under observation late.
 
         Of all coefficients the same, so that what is left is positive.
         """
-        fitted = expit_in_place(self._basis.transpose(0, 2, 1) @ coefficients)
-        known = (self._trials[..., None] * fitted * (1 - fitted)).sum(axis=1)
-        seen = known + np.maximum(bend, 0).sum(axis=1)
+        seen = (self._trials[..., None] * spread).sum(axis=1) + np.maximum(bend, 0).sum(axis=1)
         lost = -np.minimum(bend, 0).sum(axis=1)
         return np.asarray(np.minimum(lost / np.maximum(seen, lost), MOST_UNSEEN))
 
@@ -260,10 +238,10 @@ def of_tables(
     for k, density in densities.items():
         doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))
         sizes.setdefault(doublings, []).append(k)
-    rows = [each.rows for each in densities.values() if isinstance(each.rows, RowsGivenSteps)]
-    in_part = any(each.weight.size for each in rows)
-    kind = FollowedLikelihood if in_part else TableLikelihood
-    return [kind(problem, columns, same, [densities[k] for k in same]) for same in sizes.values()]
+    return [
+        TableLikelihood(problem, columns, same, [densities[k] for k in same])
+        for same in sizes.values()
+    ]
 
 
 class SummaryLikelihood(SiteLikelihood):

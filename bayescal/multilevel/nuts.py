@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
 from bayescal.data.rows import Rows
-from bayescal.inference.nuts import Sampler, sample_model
+from bayescal.inference.curve import Sampler, by_engine, sample_model
 from bayescal.model.problem import Problem
 from bayescal.model.pymc import Observations, joined_rows, model_of
 from bayescal.multilevel.changes import draw_terms
@@ -55,27 +53,12 @@ def model_of_terms(
     return model_of(problem.pooled, rows, _Curves(problem), named=named)
 
 
-@dataclass(frozen=True)
 class _Curves:
     """The curves of a problem's groups, as `model_of` asks for them."""
 
-    problem: MultilevelProblem
-
-    @property
-    def dim(self) -> str:
-        return self.problem.dim
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.problem.labels
-
-    @property
-    def tables(self) -> dict[str, Problem]:
-        return self.problem.tables
-
-    @property
-    def is_flattened(self) -> bool:
-        return bool(self.problem.adjustments)
+    def __init__(self, problem: MultilevelProblem) -> None:
+        self.problem, self.dim, self.labels = problem, problem.dim, problem.labels
+        self.tables, self.is_flattened = problem.tables, bool(problem.adjustments)
 
     def moved(self, average: dict[str, Any]) -> dict[str, Any]:
         """The coordinates that effects move, by group."""
@@ -241,46 +224,20 @@ def fit_problem(
     problem: MultilevelProblem, draws: int, engine: str, sampler: Sampler
 ) -> MultilevelPosterior:
     """The posterior of several curves, by whichever engine serves."""
-    return MultilevelPosterior([Curves(_draws(problem, draws, engine, sampler))])
-
-
-def _draws(
-    problem: MultilevelProblem, draws: int, engine: str, sampler: Sampler
-) -> MultilevelDraws:
-    """By the fast engine, or by NUTS where it was asked for or takes over."""
-    if problem.is_walk and engine == "nuts":
-        raise InputError(
+    no_nuts = ""
+    if problem.is_walk:
+        no_nuts = (
             "engine='nuts' cannot be used with period=: explanations of a change are averaged by "
             "their evidence, which NUTS does not compute. Use engine='auto'."
         )
-    beyond = problem.pooled.prior.beyond_fast_engines(problem.pooled.curve.coordinates)
-    if beyond and (engine == "importance" or problem.is_walk):
-        cure = "" if problem.is_walk else ", or use engine='nuts'"
-        raise InputError(f"{beyond}. Give it a Normal or StudentT of bayescal.priors{cure}.")
-    if beyond and engine == "auto":
-        _warn(f"{beyond}, and does here.")
-        engine = "nuts"
-    if engine == "nuts":
-        drawn = sample_terms_nuts(problem, draws, sampler)
-    else:
+
+    def fast() -> tuple[MultilevelDraws, str]:
         drawn = draw_terms(problem, draws)
-        if drawn.verdict == "ok":
-            return drawn
-        if engine == "importance" or problem.is_walk:
-            _warn(f"{drawn.verdict}.")
-            return drawn
-        sampler, clause = sampler.taking_over()
-        _warn(f"{drawn.verdict}; {clause}.")
-        try:
-            drawn = sample_terms_nuts(problem, draws, sampler)
-        except OutOfTimeError as error:
-            _warn(f"{error} The draws are those of importance sampling.")
-            return drawn
-    if drawn.verdict != "ok":
-        _warn(f"NUTS reports {drawn.verdict}.")
-    return drawn
+        return drawn, drawn.verdict
 
+    def nuts(sampler: Sampler) -> tuple[MultilevelDraws, str]:
+        drawn = sample_terms_nuts(problem, draws, sampler)
+        return drawn, drawn.verdict
 
-def _warn(told: str) -> None:
-    """Warn whoever called the door, which called `fit_problem`."""
-    warnings.warn(told, DiagnosticWarning, stacklevel=5)
+    drawn = by_engine(problem.pooled, engine, sampler, fast, nuts, no_nuts=no_nuts)
+    return MultilevelPosterior([Curves(drawn)])

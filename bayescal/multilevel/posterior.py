@@ -29,7 +29,6 @@ from bayescal.multilevel.compared import (
     off_by,
     parts_of,
     prob_unlike,
-    share_off,
     shares_of_worst,
     table_of_curves,
     two_of,
@@ -39,7 +38,7 @@ from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem, problem_of_all
 from bayescal.multilevel.term import LEAST_ROBUST, Vary, clearly_unlike
 from bayescal.multilevel.tree import tree_of_several
-from bayescal.multilevel.words import lines_of, on_card, shown
+from bayescal.multilevel.words import lines_of, shown
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -536,25 +535,11 @@ class MultilevelPosterior:
 
         views = shown(self)
         if at is not None:
-            levels = self._levels_of(at)
+            levels = at if isinstance(at, Mapping) else {self._one_axis(None): at}
+            levels = check_levels(self.problem, levels)
             views = {", ".join(levels.values()): self.at(levels)} | views
         tables = [view.risks(y_prob, thresholds, ci_prob) for view in views.values()]
         return pd.concat(tables, keys=list(views), names=["curve", "patient"])
-
-    def _levels_of(self, at: Any) -> dict[str, str]:
-        """The levels that `at` names, by axis; a single name is of the only axis."""
-        axes = list(self.levels)
-        if not isinstance(at, Mapping) and len(axes) == 1:
-            return {axes[0]: check_choice(str(at), self.levels[axes[0]], "at")}
-        if not isinstance(at, Mapping) or not at:
-            told = ", ".join(f"{axis!r}: ..." for axis in axes)
-            given = shortened(repr(at))
-            raise InputError(f"at={given} names no axis. Pass a mapping: at={{{told}}}.")
-        levels = {}
-        for axis, level in at.items():
-            known = self.levels[check_choice(axis, axes, "an axis of at")]
-            levels[axis] = check_choice(str(level), known, f"at[{axis!r}]")
-        return levels
 
     def tce(self, p: float = 1, population: Any = "bootstrap", *, by: Any = None) -> xr.DataArray:
         """Posterior of the true calibration error of every site, level or period.
@@ -634,11 +619,15 @@ class MultilevelPosterior:
             Index: (site, functional), or `period`; of factors (factor, level, functional). Columns:
             estimate, mean, median, lower, upper.
         """
+        return self._stacked(lambda view: view.summary(ci_prob, **options), by)
+
+    def _stacked(self, of: Callable[[CalibrationPosterior], pd.DataFrame], by: Any) -> pd.DataFrame:
+        """A table of every curve, one below the other."""
         import pandas as pd
 
         parts = self.parts(by)
         names, keys = self._index(parts)
-        tables = [self.at(each.levels).summary(ci_prob, **options) for each in parts]
+        tables = [of(self.at(each.levels)) for each in parts]
         return pd.concat(tables, keys=keys, names=[*names, "functional"])
 
     def _index(self, parts: Sequence[Part]) -> tuple[list[str], list[Any]]:
@@ -751,7 +740,7 @@ class MultilevelPosterior:
         """
         limit = as_number(x, "x")
         values = self._values(self.parts(by), name, population)
-        return share_off(off_by(values, name, side), limit)
+        return float((off_by(values, name, side) > limit).any(axis=0).mean())
 
     def prob_differs(
         self,
@@ -960,12 +949,7 @@ class MultilevelPosterior:
             Index as of `summary`. Columns as of `CalibrationPosterior.missing_information`; those
             of the average are in `average().missing_information`.
         """
-        import pandas as pd
-
-        parts = self.parts()
-        names, keys = self._index(parts)
-        tables = [self.at(each.levels).missing_information for each in parts]
-        return pd.concat(tables, keys=keys, names=[*names, "functional"])
+        return self._stacked(lambda view: view.missing_information, None)
 
     @property
     def explanations(self) -> pd.Series:
@@ -1047,9 +1031,11 @@ class MultilevelPosterior:
         return "\n".join([type(self).__name__, *(f"  {line}" for line in lines_of(self))])
 
     def _repr_html_(self) -> str:
-        rows = {}
+        rows, names = {}, ["tce", "observed_expected"]
+        if self.problem.kind == "subgroups":
+            names.remove("tce")
         for title, view in shown(self).items():
-            for name in on_card(self):
+            for name in names:
                 lower, upper = view.interval(name)
                 apart = FUNCTIONALS[name].apart
                 middle, low, high = rounded(

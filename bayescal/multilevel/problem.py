@@ -178,12 +178,8 @@ class MultilevelProblem:
         """The problem of one group, with a stream of random numbers of its own."""
         data = self._table(label).with_several_clusters()
         seed = int(self.pooled.rng(f"site {label}").integers(2**63))
-        return replace(self.pooled, data=data, seed=seed, most_rows=self._rows_of_a_group)
-
-    @property
-    def _rows_of_a_group(self) -> int | None:
-        """Most rows of the table of one group; by default as of a table that stands alone."""
-        return next((rows for n, rows in ROWS_OF_MANY.items() if len(self.labels) > n), None)
+        most = next((rows for n, rows in ROWS_OF_MANY.items() if len(self.labels) > n), None)
+        return replace(self.pooled, data=data, seed=seed, most_rows=most)
 
     def _table(self, label: str) -> CalibrationData:
         """The cases of one group; of a site known by its summaries, scores that it may have."""

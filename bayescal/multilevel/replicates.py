@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats, blocks
+from bayescal.data.rows import numbered
 from bayescal.data.times import FollowUp
 from bayescal.model.draws import OneOf, Part
 from bayescal.model.problem import Problem
@@ -73,7 +74,7 @@ class Resampled:
         They are the same whenever they are asked for, and for every model.
         """
         rng, weight = np.random.default_rng([self.seed, stream]), self.weight[members]
-        units, row = np.unique(self.unit[members], return_inverse=True)
+        units, row = numbered(self.unit[members])
         for part in blocks(self.draws, weight.size):
             size = part.stop - part.start
             if units.size == weight.size:

@@ -37,6 +37,7 @@ from bayescal.multilevel.density import (
     each_law,
 )
 from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.followed import over_steps
 from bayescal.multilevel.layout import solve_upper, sums_of
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import one_of_shares
@@ -232,12 +233,13 @@ def draw_effects(
         *(problem, average, scales, effects, "importance", CHAINS, stats)
     )
     term, alone = problem.robust_term, problem.terms[0].correlated
-    return replace(
+    made = replace(
         made,
         correlation=correlation if alone else None,
         unlike=None if term is None else drawn.unlike[:, kept][list(term.of_group)],
         share_unlike=drawn.share[kept] if alone and term is not None else None,
     )
+    return over_steps(made)
 
 
 def _at_points(

@@ -13,8 +13,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.data.stored import reading_tree
 from bayescal.data.table import CalibrationData
-from bayescal.multilevel.calibrated import Explained, ProbCalibrated
-from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.draws import Explained, MultilevelDraws, ProbCalibrated
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.posterior.stored import as_dataset, assembled, with_chains
 

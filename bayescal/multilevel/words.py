@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,6 @@ def shown(post: Any) -> dict[str, CalibrationPosterior]:
     average = f"average {of}" if kind == "sites" else "average"
     new = {f"new {of}": post.new(axis) for axis in axes if kind == "sites" or axis == "site"}
     return {average: post.average(), **new}
-
-
-def on_card(post: Any) -> Sequence[str]:
-    """The functionals that a card shows of each."""
-    return (
-        ("observed_expected",) if post.problem.kind == "subgroups" else ("tce", "observed_expected")
-    )
 
 
 def lines_of(post: Any) -> list[str]:

@@ -25,23 +25,22 @@ from bayescal.core.progress import Progress
 from bayescal.core.text import chance, shortened
 from bayescal.model.curves import CURVES, Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
-from bayescal.planning.analysis import CONCLUSIONS, Analysis
-from bayescal.planning.closed_forms import (
+from bayescal.planning._riley import (
+    CLOSED_FORMS,
     c_statistic_size,
     half_width,
     observed_expected_size,
     slope_size,
 )
-from bayescal.planning.clusters import PlannedClusters, as_clusters
 from bayescal.planning.result import PLANNED_LABELS, Plan
 from bayescal.planning.search import Goal, Search
-from bayescal.planning.setting import Setting, as_truth, setting_of
-from bayescal.planning.studies import Studies
+from bayescal.planning.setting import PlannedClusters, Setting, as_clusters, as_truth, setting_of
+from bayescal.planning.studies import CONCLUSIONS, Analysis, Studies
 
 __all__ = ["ANALYSES", "plan"]
 
 ANALYSES = ("average", "curve", "wald")
-BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
+
 LEAST_SIMULATED, MOST_STUDIES = 50, 100_000
 SAME_SIZE = 1e-6
 WIDEST_COUNTED = 1e6
@@ -274,9 +273,9 @@ def _as_goal(width: Any, assurance: Any, conclude: Any) -> Goal:
 
 def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
     method = check_choice(analysis, ANALYSES, "analysis")
-    if method == "wald" and (of not in BY_WALD or conclude is not None):
+    if method == "wald" and (of not in CLOSED_FORMS or conclude is not None):
         raise InputError(
-            f"analysis='wald' has intervals of {', '.join(BY_WALD)} alone, and of is {of!r}. "
+            f"analysis='wald' has intervals of {', '.join(CLOSED_FORMS)} alone, and of is {of!r}. "
             "Take analysis='average'."
         )
     return method
@@ -366,7 +365,7 @@ def _closed_width(setting: Setting, of: str, n: float, half: float) -> float:
 
 def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:
     """Riley's size for a width, of a calibrated model with the mean scores."""
-    if width is None or of not in BY_WALD:
+    if width is None or of not in CLOSED_FORMS:
         return {}
     score = clipped(setting.mean_score)
     prevalence = setting.prevalence

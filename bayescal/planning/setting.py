@@ -1,8 +1,9 @@
-"""Where studies would be done: scores, and a curve that may be true for each study."""
+"""Where studies would be done: scores, clusters, and a curve that may be true for each study."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,25 +13,85 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_number
 from bayescal.core.optimise import clipped
 from bayescal.core.text import count, shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
+from bayescal.model.clusters import inflation_of
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
 from bayescal.model.priors import PRESETS, Prior, as_prior
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.planning.laws import as_nodes
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation.populations.risks import ScoresOfSetting
-from bayescal.validation.simulate import names
+from bayescal.validation.simulate import ScoresOfSetting, names
 from bayescal.validation.simulate import truth as truth_of
-from bayescal.validation.truths import Truth
+from bayescal.validation.truths import Truth, population
 
-__all__ = ["Setting", "as_truth", "setting_of", "stream"]
+__all__ = [
+    "PlannedClusters",
+    "Setting",
+    "as_clusters",
+    "as_nodes",
+    "as_truth",
+    "setting_of",
+    "stream",
+]
+
+POPULATION_ROWS = 20_000
+
+
+def as_nodes(
+    scores: Any, name: str, size: int = POPULATION_ROWS, *, log_odds: bool = False
+) -> tuple[Floats, Floats]:
+    """Scores, ascending, and weights that sum to 1, each of shape (rows,)."""
+    if isinstance(scores, Truth):
+        scores = scores.scores
+    if isinstance(scores, (CalibrationPosterior, MultilevelPosterior)):
+        scores = scores.data
+    if isinstance(scores, CalibrationData):
+        table = scores.pooled()
+        return _merged(table.score, table.trials / table.trials.sum(), size)
+    if hasattr(scores, "quantiles"):
+        values, _, weight = population(scores, size)
+        return values, weight
+    if hasattr(scores, "ppf"):
+        return _of_distribution(scores, name, size, log_odds)
+    if isinstance(scores, str) or not hasattr(scores, "__len__"):
+        raise InputError(
+            f"{name} must be scores, a posterior, a law of scores such as "
+            f"simulate.scores(prevalence=, c_statistic=), or a distribution of SciPy, got "
+            f"{shortened(repr(scores))}."
+        )
+    values, cases = np.unique(as_scores(scores, name), return_counts=True)
+    return _merged(values, np.asarray(cases / cases.sum()), size)
+
+
+def _of_distribution(law: Any, name: str, size: int, log_odds: bool) -> tuple[Floats, Floats]:
+    t = (np.arange(size) + 0.5) / size
+    values = np.asarray(law.ppf(t**2 * (3 - 2 * t)), dtype=np.float64)
+    weight = t * (1 - t)
+    if not np.isfinite(values).all() or (not log_odds and (values.min() < 0 or values.max() > 1)):
+        raise InputError(
+            f"{name} is a distribution of {'numbers' if log_odds else 'scores'} that are not "
+            f"{'finite' if log_odds else 'inside [0, 1]'}. Pass one that is."
+        )
+    return values, weight / weight.sum()
+
+
+def _merged(score: Floats, weight: Floats, size: int) -> tuple[Floats, Floats]:
+    """At most so many rows: neighbouring scores of about equal weight, and their mean."""
+    if score.size <= size:
+        return score, weight
+    middle = np.cumsum(weight) - weight / 2
+    row = np.minimum((size * middle).astype(np.intp), size - 1)
+    total = np.bincount(row, weight, size)
+    mean = np.bincount(row, weight * score, size)
+    filled = total > 0
+    return mean[filled] / total[filled], np.asarray(total[filled], dtype=np.float64)
+
 
 # Rows of a simulated table: scores at which cases are counted.
 SIMULATED_ROWS = 128
@@ -278,3 +339,88 @@ def _number(known: float | tuple[float, float]) -> str:
     if isinstance(known, tuple):
         return f"{known[0]:g} (sd {known[1]:g})"
     return f"{known:g}"
+
+
+LARGEST_CLUSTER = 1e6
+
+
+@dataclass(frozen=True)
+class PlannedClusters:
+    """Sizes of clusters, and the correlation of the residuals of two of their patients.
+
+    `weighted` is the sum of the squared sizes over the sum of the sizes: the cluster size that a
+    patient meets (Eldridge, Ashby & Kerry, International Journal of Epidemiology 2006).
+    """
+
+    icc: float
+    size: float
+    weighted: float
+
+    @property
+    def effect(self) -> float:
+        """The design effect: the variance over that of as many independent patients."""
+        return 1 + (self.weighted - 1) * self.icc
+
+    @property
+    def described(self) -> str:
+        """In words."""
+        unequal = "" if self.weighted <= self.size * (1 + 1e-9) else "on average "
+        return (
+            f"clusters of {unequal}{self.size:g} patients with an intra-cluster correlation of "
+            f"{self.icc:g} (design effect {self.effect:.3g})"
+        )
+
+    def independent(self, patients: int) -> int:
+        """Independent patients who tell as much as these.
+
+        They are fewer by the design effect, and by what the analysis adds where there are few
+        clusters to estimate it from.
+        """
+        fewer = self.effect * inflation_of(self._degrees(patients))
+        return max(round(patients / fewer), 1)
+
+    def estimated(self, patients: int, size: int, seed: int) -> Floats:
+        """How long intervals are by chance, as the design effect of each study is estimated.
+
+        Over what they are with the true one; of shape (size,), the same for each study whenever it
+        is simulated.
+        """
+        degrees = self._degrees(patients)
+        if np.isinf(degrees):
+            return np.ones(size)
+        return np.asarray(
+            np.sqrt(stream(seed, "clusters", patients).chisquare(degrees, size) / degrees)
+        )
+
+    def number(self, patients: float) -> int:
+        """Clusters of so many patients."""
+        return math.ceil(patients / self.size - 1e-9)
+
+    def _degrees(self, patients: float) -> float:
+        """Of the estimated variance: clusters less one, by the pairs of patients that inform it."""
+        if self.weighted == 1:
+            return np.inf
+        clusters = patients / self.weighted
+        return max((clusters - 1) * self.weighted / (self.weighted - 1), 1.0)
+
+
+def as_clusters(icc: Any, cluster_size: Any) -> PlannedClusters | None:
+    """Clusters as `plan` takes them; None of independent patients."""
+    if icc is None and cluster_size is None:
+        return None
+    if icc is None or cluster_size is None:
+        given, missing = ("cluster_size", "icc") if icc is None else ("icc", "cluster_size")
+        raise InputError(f"{given} was given without {missing}. Pass both, or neither.")
+    correlation = as_number(icc, "icc")
+    if not 0 <= correlation < 1:
+        raise InputError(f"icc must be from 0 to below 1, got {correlation:g}.")
+    try:
+        sizes = np.atleast_1d(np.asarray(cluster_size, dtype=np.float64))
+    except (TypeError, ValueError):
+        sizes = np.empty(0)
+    if sizes.ndim != 1 or not sizes.size or not ((sizes >= 1) & (sizes <= LARGEST_CLUSTER)).all():
+        raise InputError(
+            "cluster_size must be the patients of a cluster, or those of each of several, each "
+            f"from 1 to {LARGEST_CLUSTER:,.0f}, got {shortened(repr(cluster_size))}."
+        )
+    return PlannedClusters(correlation, float(sizes.mean()), float(sizes @ sizes / sizes.sum()))

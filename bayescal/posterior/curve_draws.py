@@ -17,9 +17,6 @@ from bayescal.core.optimise import log_odds_of, maximise
 from bayescal.model.curve import expit_in_place
 from bayescal.posterior.population import Population
 
-__all__ = ["CLOGLOG", "LOGIT", "CurveDraws", "Link", "nearest_line", "nearest_shift"]
-
-
 FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
 # Of Newton's steps, and the step that ends them: it leaves an error of the order of its square.

@@ -21,8 +21,6 @@ from bayescal.model.pymc import MOST_CASES, cases_of_table
 from bayescal.model.times import cases_of_times
 from bayescal.posterior.functionals import undefined_measures
 
-__all__ = ["PosteriorTree"]
-
 # What the log likelihood of cases in clusters is not.
 OF_SINGLE_CASES = (
     "Of single cases, as if they were independent: leave-one-out of this group does not leave out "

@@ -23,9 +23,6 @@ from bayescal.posterior.population import Population
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["ROUNDING", "Treated", "by_mean_curve", "by_score", "information", "net_benefits"]
-
-
 # The strategies, the simplest first.
 STRATEGIES = ("treat_none", "treat_all", "model", "updated_model")
 

@@ -24,18 +24,6 @@ from bayescal.posterior.intervals import equal_tailed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "AtPrevalence",
-    "Departure",
-    "OtherHazard",
-    "OtherRisk",
-    "left_early",
-    "other_hazard",
-    "prevalence_table",
-    "prevalences",
-    "scores_alone",
-]
-
 
 class Departure(Protocol):
     """Draws of curves and weights become others."""

@@ -35,6 +35,7 @@ __all__ = [
     "FUNCTIONALS",
     "CurveDraws",
     "Functional",
+    "Side",
     "calibration_in_the_large",
     "calibration_intercept",
     "calibration_slope",

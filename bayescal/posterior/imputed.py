@@ -21,18 +21,6 @@ from bayescal.model.draws import Part, at_centre
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "between_factor",
-    "in_turn",
-    "missing_information",
-    "mixed",
-    "mixed_coordinates",
-    "mixed_curves",
-    "mixed_performances",
-    "widened",
-    "widening_of",
-]
-
 NEAREST_TO_CERTAIN = 1e-15
 
 

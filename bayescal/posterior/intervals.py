@@ -14,17 +14,6 @@ from bayescal.posterior.functionals import FUNCTIONALS, NOT_DEFINED
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "SUMMARY_COLUMNS",
-    "among_few",
-    "equal_tailed",
-    "share_below",
-    "summary_rows",
-    "sure_region",
-    "verdict_of",
-]
-
-
 INTERVALS_ROUNDING = 1e-9
 SUMMARY_COLUMNS = ("estimate", "credible interval")
 

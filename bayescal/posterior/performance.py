@@ -29,16 +29,6 @@ from bayescal.posterior.intervals import equal_tailed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "AT_THRESHOLD",
-    "PERFORMANCE",
-    "c_statistic",
-    "check_realised",
-    "performances",
-    "shift_to_change",
-    "summary",
-]
-
 FURTHEST_SHIFT = 10.0  # in log-odds
 NONE_OF_ALL = 1e-12  # share of the cases
 

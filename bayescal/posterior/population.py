@@ -28,18 +28,6 @@ from bayescal.model.clusters import inflation_of
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = [
-    "POPULATIONS",
-    "Bootstrap",
-    "CaseBootstrap",
-    "ClusterBootstrap",
-    "Population",
-    "dirichlet",
-    "draw_population",
-    "scores_by",
-]
-
-
 LEVELS = 1 << 13  # of a table of quantiles: its mean and variance are right to 0.1 %
 
 

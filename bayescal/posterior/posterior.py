@@ -86,15 +86,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = [
-    "CalibrationPosterior",
-    "as_posterior",
-    "as_seen",
-    "check_outcomes",
-    "mixture",
-    "versions_of",
-]
-
 SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
 # Functionals that are not of patients with their own group, and why.
 NEEDS_ONE_CURVE = {

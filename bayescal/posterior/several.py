@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from bayescal.data.matrices import Risks
 
-__all__ = ["Several"]
-
 Result = TypeVar("Result")
 
 

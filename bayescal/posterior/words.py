@@ -29,21 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = [
-    "NEAR_ENDS",
-    "cautions_at_ends",
-    "convergence",
-    "diagnosed",
-    "lines_of",
-    "missing_in_words",
-    "of_imputations",
-    "page_of_posterior",
-    "rates_table",
-    "told_beside",
-    "verdict_of",
-]
-
-
 # A rate whose interval is longer than this share of its prior's is not said to be known.
 MOST_OF_THE_PRIOR = 0.5
 

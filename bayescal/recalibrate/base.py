@@ -28,7 +28,7 @@ from bayescal.data.cases import (
 )
 from bayescal.data.columns import WeightType
 from bayescal.data.matrices import as_probability_matrix, categories_of, order_told
-from bayescal.data.rows import ends_of
+from bayescal.data.rows import Rows, ends_of, levels_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import as_weight_type, effective_cases
 
@@ -529,6 +529,12 @@ def log_probabilities(proba: Floats) -> Floats:
 def case_counts(size: int, weights: Floats | None) -> Floats:
     """Weight of each case; 1 where none is given."""
     return np.ones(size) if weights is None else weights
+
+
+def exact_rows(scores: Floats, outcomes: Floats, weights: Floats | None) -> Rows:
+    """One row for each distinct score."""
+    levels = levels_of(scores, weights)
+    return Rows(levels.score, levels.trials, levels.hits(outcomes))
 
 
 def best_slope(logs: Floats, code: NDArray[np.intp], weights: Floats | None) -> float:

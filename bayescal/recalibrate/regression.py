@@ -25,6 +25,7 @@ from bayescal.recalibrate.base import (
     best_slope,
     both_columns,
     case_counts,
+    exact_rows,
     least_squares_slope,
     log_probabilities,
 )
@@ -41,7 +42,7 @@ class LinearRecalibrator(Recalibrator):
     reads_log_odds = True
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        self.coef_ = maximum_likelihood(self._design, scores, outcomes, weights)
+        self.coef_ = maximum_likelihood(self._design, exact_rows(scores, outcomes, weights))
 
     def _map(self, scores: Floats) -> Floats:
         basis, offset = self._design(scores)
@@ -52,41 +53,10 @@ class LinearRecalibrator(Recalibrator):
         raise NotImplementedError
 
 
-def maximum_likelihood(
-    design: Design, scores: Floats, outcomes: Floats, weights: Floats | None
-) -> Floats:
-    """Coefficients at the maximum of the likelihood of all cases.
-
-    With many distinct scores the search starts from the maximum on a table of 2048 rows.
-    """
-    rows = collapse(scores, outcomes, weights)
-    start: Floats | float = 0.0
-    try:
-        start = _on_rows(design, rows)
-    except SeparationError:
-        if rows.is_exact:
-            raise
-    return _of_all_cases(design, rows, start, scores, outcomes, weights)
-
-
-def _of_all_cases(
-    design: Design,
-    rows: Rows,
-    start: Floats | float,
-    scores: Floats,
-    outcomes: Floats,
-    weights: Floats | None,
-) -> Floats:
-    """The same from the maximum on the table of the cases, which it is if the table is exact."""
-    if isinstance(start, np.ndarray) and rows.is_exact:
-        return start
-    trials = case_counts(scores.size, weights)
-    return _on_rows(design, Rows(scores, trials, trials * outcomes), start)
-
-
-def _on_rows(design: Design, rows: Rows, start: Floats | float = 0.0) -> Floats:
+def maximum_likelihood(design: Design, rows: Rows) -> Floats:
+    """Coefficients at the maximum of the likelihood of cases in rows of distinct scores."""
     basis, offset = design(rows.score)
-    return binomial_mle(basis, rows.trials, rows.hits, offset, start)[0]
+    return binomial_mle(basis, rows.trials, rows.hits, offset)[0]
 
 
 def _beta_design(scores: Floats) -> tuple[Floats, float]:
@@ -140,7 +110,7 @@ class InterceptRecalibrator(Recalibrator):
         def design(part: Floats) -> tuple[Floats, Floats]:
             return np.ones((part.size, 1)), log_odds_of(part) + (observed - predicted)
 
-        coef = maximum_likelihood(design, scores, outcomes, weights)
+        coef = maximum_likelihood(design, exact_rows(scores, outcomes, weights))
         self.shift_ = float(coef[0] + observed - predicted)
 
     def _map(self, scores: Floats) -> Floats:
@@ -246,25 +216,18 @@ class BetaRecalibrator(LinearRecalibrator):
         self.constrained = constrained
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        cases = (scores, outcomes, weights)
-        constrained = as_flag(self.constrained, "constrained")
-        if constrained:
-            rows = collapse(*cases)
-            free, start = self._face(rows)
-            self.coef_ = np.zeros(3)
-            self.coef_[free] = _of_all_cases(
-                lambda part: (_beta_design(part)[0][:, free], 0.0), rows, start, *cases
-            )
-            self.coef_[:2] = np.maximum(self.coef_[:2], 0)
+        rows = exact_rows(scores, outcomes, weights)
+        if as_flag(self.constrained, "constrained"):
+            self.coef_ = self._on_a_face(rows)
         else:
-            self.coef_ = maximum_likelihood(self._design, *cases)
+            self.coef_ = maximum_likelihood(self._design, rows)
         self.a_, self.b_, self.c_ = self.coef_.tolist()
 
     def _design(self, scores: Floats) -> tuple[Floats, float]:
         return _beta_design(scores)
 
-    def _face(self, rows: Rows) -> tuple[list[int], Floats]:
-        """Which coefficients are not fixed at 0 by the constraint, and the best ones for a table.
+    def _on_a_face(self, rows: Rows) -> Floats:
+        """The best coefficients, of which the constraint may fix some at 0.
 
         The likelihood is concave, so a maximum with some fixed at 0 is the maximum if it would
         rise for none of them. Where there is none without the constraint it has to fall, or
@@ -284,7 +247,7 @@ class BetaRecalibrator(LinearRecalibrator):
             rise = basis.T @ (rows.hits - rows.trials * expit(basis @ coef))
             fixed = [j for j in range(3) if j not in face]
             if coef[:2].min() >= 0 and (rise[fixed] <= level[fixed]).all():
-                return list(face), fitted
+                return coef
         raise failure or SeparationError("The search for the maximum of the likelihood failed.")
 
 

@@ -19,7 +19,7 @@ from bayescal.core.errors import InputError, check_choice
 from bayescal.core.optimise import log_odds_of
 from bayescal.data.cases import aligned
 from bayescal.data.read import as_numbers
-from bayescal.data.rows import Rows, collapse, levels_of
+from bayescal.data.rows import Rows, collapse
 from bayescal.estimators.bins import as_bins
 from bayescal.estimators.smooth import smooth_ece_curve
 from bayescal.recalibrate.base import (
@@ -27,6 +27,7 @@ from bayescal.recalibrate.base import (
     as_amount,
     as_knots,
     both_columns,
+    exact_rows,
     in_order,
     log_probabilities,
 )
@@ -48,14 +49,6 @@ class StepRecalibrator(Recalibrator):
     def _steps(self, rows: Rows) -> tuple[Floats, Floats]:
         """Highest score of each step but the last, and the level of each, of distinct scores."""
         raise NotImplementedError
-
-
-def exact_rows(scores: Floats, outcomes: Floats, weights: Floats | None) -> Rows:
-    """One row for each distinct score."""
-    levels = levels_of(scores)
-    if weights is None:
-        return Rows(levels.score, levels.cases().astype(np.float64), levels.totals(outcomes))
-    return Rows(levels.score, levels.totals(weights), levels.totals(weights * outcomes))
 
 
 def equal_mass(

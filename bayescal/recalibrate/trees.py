@@ -17,7 +17,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count
 from bayescal.core.optimise import log_odds_of, maximise
 from bayescal.data.cases import aligned, check_same_length, column_names
-from bayescal.data.rows import collapse
+from bayescal.data.rows import Rows, collapse
 from bayescal.recalibrate.base import Recalibrator, as_amount, as_fitted, both_columns
 from bayescal.recalibrate.steps import cuts_between
 
@@ -87,9 +87,9 @@ def grow_limits(weight: Floats, min_cases: int, max_leaves: int) -> dict[str, An
     }
 
 
-def members_of(fitted: Any, features: Any) -> Iterator[NDArray[np.intp]]:
-    """The cases in each node, in the order of the nodes."""
-    paths = fitted.decision_path(features).tocsc()
+def members_of(fitted: Any, cells: _Cells) -> Iterator[NDArray[np.intp]]:
+    """The cells in each node, in the order of the nodes."""
+    paths = fitted.decision_path(cells.features).tocsc()
     for node in range(paths.shape[1]):
         yield paths.indices[paths.indptr[node] : paths.indptr[node + 1]]
 
@@ -395,6 +395,43 @@ def _as_features(features: Any, **beside: Any) -> dict[str, Floats]:
     return {"features": check_array(features, dtype=np.float64, input_name="features")}
 
 
+class _Cells(NamedTuple):
+    """Cases that are alike in every way, in the order in which they are dealt to folds."""
+
+    features: Floats
+    outcome: Floats
+    weight: Floats
+
+    def grown(
+        self,
+        fitted: Any,
+        models: Floats,
+        inside: Floats,
+        outside: Floats,
+        risk: Callable[[int, NDArray[np.intp]], Floats],
+    ) -> Grown:
+        """A fitted tree and what the risk in each node loses; parents are asked before children."""
+        loss, unseen = np.zeros((2, fitted.tree_.node_count))
+        for node, members in enumerate(members_of(fitted, self)):
+            miss = (self.outcome[members] - risk(node, members)) ** 2
+            loss[node], unseen[node] = inside[members] @ miss, outside[members] @ miss
+        return Grown(fitted, models, loss, unseen)
+
+
+def _of_rows(rows: Rows, feature: Floats) -> _Cells:
+    """Non-events and events of each row of a table, with one feature."""
+    weight = np.column_stack([rows.trials - rows.hits, rows.hits]).ravel()
+    filled = weight > 0
+    outcome = np.tile([0.0, 1.0], rows.score.size)[filled]
+    return _Cells(np.repeat(feature, 2)[filled, None], outcome, weight[filled])
+
+
+def _distinct(weights: Floats | None, *columns: Floats) -> tuple[Floats, Floats]:
+    """The distinct rows of some columns, in ascending order, and the weight of each."""
+    table, row = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+    return table, np.bincount(row.ravel(), weights).astype(np.float64)
+
+
 class DecisionTreeRecalibrator(TreeRecalibrator):
     """A decision tree with cost-complexity pruning chosen by cross-validation.
 
@@ -489,19 +526,23 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
     ) -> None:
         if features is None:
             rows = collapse(scores, outcomes, weights)
-            points = np.arange(rows.score.size, dtype=np.float64)[:, None]
-            counts = np.column_stack([rows.trials - rows.hits, rows.hits])
+            cells = _of_rows(rows, np.arange(rows.score.size, dtype=np.float64))
         else:
-            points, row = np.unique(features, axis=0, return_inverse=True)
-            weight = np.ones(outcomes.size) if weights is None else weights
-            counts = np.zeros((len(points), 2))
-            np.add.at(counts, (row.ravel(), outcomes.astype(np.intp)), weight)
-        levels, ends = self._fit_tree(partial(_grow, points), counts.ravel())
+            table, weight = _distinct(weights, features, outcomes)
+            cells = _Cells(table[:, :-1], table[:, -1], weight)
+
+        def grow(inside: Floats, outside: Floats, **limits: int) -> Grown:
+            fitted = DecisionTreeRegressor(**grow_limits(inside, **limits))
+            fitted.fit(cells.features, cells.outcome, sample_weight=inside)
+            level = np.clip(fitted.tree_.value.ravel(), 0, 1)
+            return cells.grown(fitted, level, inside, outside, lambda node, _: level[node])
+
+        levels, ends = self._fit_tree(grow, cells.weight)
         self.levels_, self._ends = levels[ends], ends
         self.edges_ = np.empty(0)
         if features is None:
-            first = np.array([inside.min() for inside in members_of(self.tree_, points)])
-            self.edges_ = cuts_between(rows.score, first[ends[1:]])
+            first = [int(cells.features[each].min()) for each in members_of(self.tree_, cells)]
+            self.edges_ = cuts_between(rows.score, np.array(first)[ends[1:]])
 
     def _map(self, scores: Floats, features: Floats | None = None) -> Floats:
         leaf = leaf_numbers(self.tree_.tree_, self._leaves)[self._nodes(scores, features)]
@@ -515,23 +556,6 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
         else:
             nodes = self.tree_.apply(features)
         return nodes
-
-
-def _grow(points: Floats, inside: Floats, outside: Floats, **limits: int) -> Grown:
-    """A tree of mean outcomes; weights are of the misses and the hits of each point in turn."""
-    misses, hits = inside.reshape(-1, 2).T
-    unseen_misses, unseen_hits = outside.reshape(-1, 2).T
-    trials = hits + misses
-    rate = hits / np.where(trials > 0, trials, 1)
-    fitted = DecisionTreeRegressor(**grow_limits(trials, **limits))
-    fitted.fit(points, rate, sample_weight=trials)
-    level = np.clip(fitted.tree_.value.ravel(), 0, 1)
-    loss, unseen = np.zeros_like(level), np.zeros_like(level)
-    for node, members in enumerate(members_of(fitted, points)):
-        miss, hit = level[node] ** 2, (1 - level[node]) ** 2
-        loss[node] = misses[members].sum() * miss + hits[members].sum() * hit
-        unseen[node] = unseen_misses[members].sum() * miss + unseen_hits[members].sum() * hit
-    return Grown(fitted, level, loss, unseen)
 
 
 _IDENTITY = np.array([0.0, 1.0])
@@ -626,21 +650,27 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
         features: Floats | None = None,
     ) -> None:
         shrinkage = as_amount(self.shrinkage, "shrinkage")
-        cells = _cells(scores, outcomes, weights, features)
+        if features is None:
+            rows = collapse(scores, outcomes, weights)
+            cells = _of_rows(rows, log_odds_of(rows.score))
+            log_odds = cells.features[:, 0]
+        else:
+            table, weight = _distinct(weights, scores, outcomes, features)
+            cells, log_odds = _Cells(table[:, 2:], table[:, 1], weight), log_odds_of(table[:, 0])
 
         def grow(inside: Floats, outside: Floats, **limits: int) -> Grown:
             fitted = DecisionTreeClassifier(criterion="entropy", **grow_limits(inside, **limits))
             fitted.fit(cells.features, cells.outcome, sample_weight=inside)
             parent = _parents(fitted)
             models = np.tile(_IDENTITY, (parent.size, 1))
-            loss, unseen = np.zeros(parent.size), np.zeros(parent.size)
-            for node, members in enumerate(members_of(fitted, cells.features)):
-                log_odds, outcome = cells.log_odds[members], cells.outcome[members]
-                start = models[parent[node]]
-                models[node] = _shrunk(log_odds, outcome, inside[members], start, shrinkage)
-                miss = (outcome - expit(models[node, 0] + models[node, 1] * log_odds)) ** 2
-                loss[node], unseen[node] = inside[members] @ miss, outside[members] @ miss
-            return Grown(fitted, models, loss, unseen)
+
+            def risk(node: int, members: NDArray[np.intp]) -> Floats:
+                x, start = log_odds[members], models[parent[node]]
+                outcome, weight = cells.outcome[members], inside[members]
+                models[node] = _shrunk(x, outcome, weight, start, shrinkage)
+                return np.asarray(expit(models[node, 0] + models[node, 1] * x))
+
+            return cells.grown(fitted, models, inside, outside, risk)
 
         models, ends = self._fit_tree(grow, cells.weight)
         leaf = leaf_numbers(self.tree_.tree_, self._leaves)
@@ -656,31 +686,6 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
             log_odds_of(scores)[:, None] if features is None else features
         )
         return nodes
-
-
-class _Cells(NamedTuple):
-    """Cases that are alike in every way, in ascending order of score."""
-
-    log_odds: Floats
-    outcome: Floats
-    weight: Floats
-    features: Floats
-
-
-def _cells(
-    scores: Floats, outcomes: Floats, weights: Floats | None, features: Floats | None
-) -> _Cells:
-    if features is None:
-        rows = collapse(scores, outcomes, weights)
-        log_odds = np.repeat(log_odds_of(rows.score), 2)
-        outcome = np.tile([0.0, 1.0], rows.score.size)
-        weight = np.column_stack([rows.trials - rows.hits, rows.hits]).ravel()
-        filled = weight > 0
-        return _Cells(log_odds[filled], outcome[filled], weight[filled], log_odds[filled, None])
-    table = np.column_stack([scores, outcomes, features])
-    table, row = np.unique(table, axis=0, return_inverse=True)
-    weight = np.bincount(row.ravel(), weights).astype(np.float64)
-    return _Cells(log_odds_of(table[:, 0]), table[:, 1], weight, table[:, 2:])
 
 
 def _parents(fitted: DecisionTreeClassifier) -> NDArray[np.intp]:

@@ -31,8 +31,8 @@ from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison
 from bayescal.model.prior import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
-from bayescal.multilevel.calibrated import prior_of
 from bayescal.multilevel.compared import Part
+from bayescal.multilevel.curves import prior_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.term import Vary
 from bayescal.multilevel.words import own_error, views_of

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import MOST_DRAWS, InputError, as_count, as_flag, as_level
+from bayescal.core.optimise import clipped, zero_of
 from bayescal.core.page import Page, Section
 from bayescal.core.table import Table, chances, measured, rows_of
 from bayescal.core.text import shortened
+from bayescal.data.clusters import Clusters
 from bayescal.estimators.survival import NUMBERS_OF_TIMES, Followed
 from bayescal.estimators.uncertainty import (
     AlikeCases,
@@ -29,13 +32,65 @@ from bayescal.estimators.uncertainty import (
     cases_by_score,
 )
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
-from bayescal.validation.alike import alike_cases
 from bayescal.validation.followed import SimulatedTimes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CalibratedOutcomes", "Consistency", "check_consistency"]
+__all__ = [
+    "CalibratedOutcomes",
+    "Consistency",
+    "alike_cases",
+    "check_consistency",
+]
+
+ALIKE_NODES, ALIKE_WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
+ALIKE_WEIGHTS = ALIKE_WEIGHTS / ALIKE_WEIGHTS.sum()
+# Correlation from which cases of a cluster count as copies of one case.
+NEARLY_EQUAL = 0.995
+# Largest share of the information that one cluster is corrected for.
+MOST_OF_ALL = 0.9
+FOUND = 1e-4
+
+
+def alike_cases(clusters: Clusters, fitted: Floats) -> AlikeCases:
+    """The cases of clusters, and the correlation that their residuals show.
+
+    Products of the residuals of two cases of one cluster, over squares of residuals, are as large
+    in simulated outcomes as in the data. Residuals are from the fitted curve, so that an error of
+    the model is no likeness; a cluster that bends the curve is corrected for its share of the
+    information.
+    """
+    by_row = np.argsort(clusters.row, kind="stable")
+    cases = np.rint(clusters.trials[by_row]).astype(np.intp)
+    return AlikeCases(np.repeat(clusters.cluster[by_row], cases), _correlation(clusters, fitted))
+
+
+def _correlation(clusters: Clusters, fitted: Floats) -> float:
+    """Of the normal variables behind the outcomes of two cases of one cluster; at least 0."""
+    p, trials, hits = clipped(fitted)[clusters.row], clusters.trials, clusters.hits
+    others, spread = clusters.sums(trials) - 1, clusters.sums(trials * p * (1 - p))
+    own = clusters.sums(hits * (1 - p) ** 2 + (trials - hits) * p**2)
+    share = spread / spread.sum() if clusters.strata == 1 else 0 * spread
+    total = clusters.sums(hits - trials * p) ** 2 / (1 - np.minimum(share, MOST_OF_ALL))
+    seen = float((total - own).sum() / (others @ own))
+    pairs = float(others @ spread)
+
+    def excess(correlation: float) -> float:
+        away, root = ndtri(p), np.sqrt(1 - correlation)
+        covariance = 0.0
+        for node, weight in zip(ALIKE_NODES, ALIKE_WEIGHTS, strict=True):
+            more = ndtr((away - np.sqrt(correlation) * node) / root) - p
+            squares = clusters.sums(trials * more) ** 2 - clusters.sums(trials * more**2)
+            covariance += float(weight * squares.sum())
+        return float(covariance / pairs) - seen
+
+    if seen <= 0:
+        return 0.0
+    if excess(NEARLY_EQUAL) <= 0:
+        return 1.0
+    return zero_of(excess, 0.0, NEARLY_EQUAL, FOUND)
+
 
 Estimator = Callable[..., Any]
 
@@ -286,6 +341,9 @@ def check_consistency(
     is_followed = post.problem.of_times
     usual = RESAMPLES_OF_TIMES if is_followed else RESAMPLES
     size = as_count(usual if n_resamples is None else n_resamples, "n_resamples", 1, MOST_DRAWS)
+    rng = (
+        post.problem.rng("consistency") if random_state is None else random_generator(random_state)
+    )
     if is_followed:
         asked = _OfTimes.of(estimator, options)
         as_is = not as_flag(resample_scores, "resample_scores")
@@ -294,24 +352,19 @@ def check_consistency(
                 "resample_scores=True draws outcomes that are known, and post is of times to an "
                 "event, whose scores stay as they are. Leave it out."
             )
-        return _of_times(post, asked, size, as_flag(predict, "predict"), random_state)
+        return _of_times(post, asked, size, as_flag(predict, "predict"), rng)
     table = _read(post)
     applied = applied_of("ece" if estimator is None else estimator, options)
     spread = as_flag(resample_scores, "resample_scores")
     alike = _alike(post, resample_scores=spread)
-    rng = (
-        post.problem.rng("consistency") if random_state is None else random_generator(random_state)
-    )
     observed = applied.to_data(post.problem.unclustered)
-    calibrated = _calibrated(post, table, size)
-    curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
         SimulatedOutcomes(*table, probability, rng, alike=alike, resample_scores=spread).estimates(
             applied
         )
-        for probability in (calibrated, *curves)
+        for probability in _chances(post, table.score, size, as_flag(predict, "predict"), rng)
     ]
-    return _consistency(table, applied, observed, replicated, _tce_bound(post))
+    return _result(applied.name, observed, replicated, table, _tce_bound(post))
 
 
 class CalibratedOutcomes:
@@ -329,7 +382,7 @@ class CalibratedOutcomes:
         turn: tuple[int, int] = (0, 1),
     ) -> None:
         self._post, self._table, self._turn = post, _read(post), turn
-        calibrated = _calibrated(post, self._table, n_resamples)
+        (calibrated,) = _chances(post, self._table.score, n_resamples)
         alike = None if post.problem.data.is_pseudo else _alike(post, resample_scores=False)
         self._simulated = SimulatedOutcomes(*self._table, calibrated, seed, turn, alike)
 
@@ -337,7 +390,7 @@ class CalibratedOutcomes:
         """As `check_consistency` of the same seed, without the posterior predictive check."""
         observed = applied.to_data(self._post.problem.unclustered)
         replicated = [self._simulated.estimates(applied)]
-        return _consistency(self._table, applied, observed, replicated, self._tce_bound)
+        return _result(applied.name, observed, replicated, self._table, self._tce_bound)
 
     @cached_property
     def _tce_bound(self) -> float:
@@ -346,10 +399,10 @@ class CalibratedOutcomes:
 
 
 class _Table(NamedTuple):
-    """Distinct scores in ascending order, and whole numbers of cases at each."""
+    """Distinct scores in ascending order, and how many cases there are at each."""
 
     score: Floats
-    trials: NDArray[np.int64]
+    trials: NDArray[Any]
 
 
 def _check_table(post: CalibrationPosterior) -> None:
@@ -360,12 +413,8 @@ def _check_table(post: CalibrationPosterior) -> None:
             "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
             "each of post.imputations."
         )
-    if post.problem.of_times:
-        _check_followed(post)
-
-
-def _check_followed(post: CalibrationPosterior) -> None:
-    """Refuse followed cases that are not simulated one by one."""
+    if not post.problem.of_times:
+        return
     data = post.problem.data
     if post.problem.clusters is not None and not post.problem.clusters.are_single:
         raise InputError(
@@ -424,23 +473,18 @@ def _of_times(
     asked: _OfTimes,
     size: int,
     predict: bool,
-    random_state: int | np.random.Generator | None,
+    rng: np.random.Generator,
 ) -> Consistency:
     """The check of times to an event."""
     problem = post.problem
-    rng = problem.rng("consistency") if random_state is None else random_generator(random_state)
-    simulated, scores = SimulatedTimes(problem), problem.data.score
+    simulated = SimulatedTimes(problem)
     observed = asked.to(simulated.observed)
-    curves = [np.broadcast_to(problem.inside(scores), (size, scores.size))]
-    if predict:
-        draws = post.curve(scores).to_numpy().reshape(-1, scores.size)
-        curves.append(draws[rng.choice(len(draws), size, replace=size > len(draws))])
     replicated = [
         np.array([asked.or_nan(each) for each in simulated.replicates(g[:, simulated.row], rng)])
-        for g in curves
+        for g in _chances(post, problem.data.score, size, predict, rng)
     ]
-    score, trials = problem.table.score, problem.data.trials
-    return _result(asked.name, observed, replicated, score, trials, _tce_bound(post))
+    table = _Table(problem.table.score, problem.data.trials)
+    return _result(asked.name, observed, replicated, table, _tce_bound(post))
 
 
 def _alike(post: CalibrationPosterior, *, resample_scores: bool) -> AlikeCases | None:
@@ -466,63 +510,52 @@ def _read(post: CalibrationPosterior) -> _Table:
     return _Table(*cases_by_score(data.score, data.trials * data.weight_scale))
 
 
-def _curves(
-    post: CalibrationPosterior, table: _Table, replicates: int, rng: np.random.Generator
-) -> Floats:
-    """As many draws of the curve as there are replicates, none twice unless there are too few."""
-    draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
-    chosen = rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
-    return np.asarray(draws[chosen])
+def _chances(
+    post: CalibrationPosterior,
+    score: Floats,
+    size: int,
+    predict: bool = False,
+    rng: np.random.Generator | None = None,
+) -> list[Floats]:
+    """Chances of events, of shape (size, scores): those of the scores and, if asked for, of draws.
 
-
-def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> Floats:
-    """Chances of events if scores, a little inside 0 and 1, are right, by replicate."""
-    inside = post.problem.inside(table.score)
-    return np.broadcast_to(inside, (replicates, table.score.size))
-
-
-def _consistency(
-    table: _Table,
-    applied: Applied,
-    observed: float,
-    replicated: Sequence[Floats],
-    tce_bound: float,
-) -> Consistency:
-    """The result, from the estimates under calibration and, if asked for, under the posterior."""
-    return _result(applied.name, observed, replicated, table.score, table.trials, tce_bound)
+    Scores are a little inside 0 and 1; no draw is taken twice unless there are too few.
+    """
+    chances = [np.broadcast_to(post.problem.inside(score), (size, score.size))]
+    if predict and rng is not None:
+        draws = post.curve(score).to_numpy().reshape(-1, score.size)
+        chances.append(draws[rng.choice(len(draws), size, replace=size > len(draws))])
+    return chances
 
 
 def _result(
     name: str,
     observed: float,
     replicated: Sequence[Floats],
-    score: Floats,
-    trials: NDArray[Any],
+    table: _Table,
     tce_bound: float,
 ) -> Consistency:
+    """The result, from the estimates under calibration and, if asked for, under the posterior."""
     if any(np.isnan(values).all() for values in replicated):
         raise InputError(
             f"estimator {name!r} is undefined on every simulated data set. Choose another."
         )
+    cases = float(table.trials.sum())
+    mean = float(table.score @ table.trials / cases)
     return Consistency(
         estimator=name,
-        cases=float(trials.sum()),
+        cases=cases,
         observed=observed,
         under_calibration=replicated[0],
         under_posterior=replicated[1] if len(replicated) > 1 else np.empty(0),
         tce_bound=tce_bound,
-        material=_material(score, trials),
+        material=min(MATERIAL, mean / 2, (1 - mean) / 2),
     )
 
 
 def _tce_bound(post: CalibrationPosterior) -> float:
     """What the true calibration error is below with probability 0.95."""
     return post.interval("tce", 0.9)[1]
-
-
-def _material(score: Floats, trials: NDArray[Any]) -> float:
-    mean = float(score @ trials / trials.sum())
-    return min(MATERIAL, mean / 2, (1 - mean) / 2)
 
 
 def _share_at_least(values: Floats, observed: float) -> float:

@@ -171,13 +171,13 @@ def test_so_they_are_with_hospitals(run, gaps) -> None:
 def test_a_comparison_of_families_takes_none_and_says_what_does(refused, gaps) -> None:
     line = refused("compare", *NAMES)
     assert "leave them out with --drop-missing" in line
-    assert "bayescal cases.csv --outcome died --prob risk" in line
+    assert "An assessment keeps the scores of those without an outcome." in line
 
 
 def test_where_scores_are_missing_too_nothing_is_kept(refused, gaps) -> None:
     gaps.assign(risk=gaps["risk"].where(gaps.index > 3)).to_csv("cases.csv", index=False)
     line = refused(*NAMES)
-    assert "4 of 240 rows lack a score or a weight, the first on line 2 of cases.csv" in line
+    assert "4 in 'risk', the first on line 2 of cases.csv" in line
     assert "leave them out with --drop-missing, and the rows without an outcome too" in line
 
 

@@ -74,7 +74,7 @@ def test_cases_without_a_cluster_are_refused_or_left_out(run, refused, table, tm
     gaps = tmp_path / "gaps.csv"
     frame.to_csv(gaps, index=False)
     options = ("--outcome", "y", "--prob", "p", "--cluster", "Patient ID", "--seed", 1)
-    lacking = "1 of 120 rows lack an outcome, a score, a weight or a value of Patient ID"
+    lacking = "1 of 120 rows lack a value: 1 in 'Patient ID'"
     assert lacking in refused("assess", gaps, *options)
     kept = run("assess", gaps, *options, "--drop-missing")
     assert kept.code == 0

@@ -80,7 +80,7 @@ def test_other_texts_among_scores(refusal, frame) -> None:
     frame["p"] = frame["p"].astype(str).mask(frame.index == 1, "high")
     told = refusal(frame, "--outcome", "y", "--prob", "p")
     assert told.endswith(
-        "column 'p': 'high' is not a number on line 3 of a.csv. Write only numbers in this "
+        "column 'p': 'high' on line 3 of a.csv is not a number. Write only numbers in this "
         "column, and leave a cell empty where the value is missing."
     )
 
@@ -109,4 +109,7 @@ def test_the_place_stands_where_the_sense_may_pause(refusal, frame) -> None:
 def test_percentages_with_a_decimal_comma_are_read_by_their_option(refusal, frame) -> None:
     frame["p"] = [f"{100 * p:.1f} %".replace(".", ",") for p in frame["p"]]
     told = refusal(frame)
-    assert "is a percentage. Percentages are read with --scale percent." in told
+    assert (
+        "is a percentage. Percentages, with or without the sign, are read with --scale percent."
+        in told
+    )

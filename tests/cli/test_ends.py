@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from bayescal.cli.reading import COMMAND_LINE
-from bayescal.data.columns import Door
 from bayescal.data.times import Ends
 from bayescal.errors import InputError
 
@@ -59,4 +58,4 @@ def test_the_event_is_one_and_a_case_that_left_nought(values, event, left, codes
 )
 def test_what_is_not_clear_is_asked_about(values, event, left, told):
     with pytest.raises(InputError, match=re.escape(told)):
-        Ends.of("status", values, event, left, Door(*COMMAND_LINE))
+        Ends.of("status", values, event, left, COMMAND_LINE)

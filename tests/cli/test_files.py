@@ -137,7 +137,7 @@ def test_an_existing_column_is_not_replaced(refused, table, name) -> None:
 def test_scores_that_could_be_in_two_columns_are_refused(refused, table) -> None:
     Path("twice.csv").write_text(ROWS.replace("id", "p", 1))
     options = (*NAMES, "--new", "twice.csv", "--output", "better.csv")
-    assert "2 columns of twice.csv are called 'p'" in refused("recalibrate", table, *options)
+    assert "twice.csv: 2 columns are called 'p'" in refused("recalibrate", table, *options)
 
 
 # All or nothing is written

@@ -105,7 +105,7 @@ def test_tables_that_are_not_of_imputations_are_refused(long, told):
         (long.iloc[:-1], "imputation '1' has 60 cases and imputation '3' has 59"),
         (long.iloc[:-1], "the same cases, with the same weights"),
         (long[long[".imp"] == 1], "holds one imputation, '1'"),
-        (gaps, "a value of .imp, the first on line 5"),
+        (gaps, "1 in '.imp', the first on line 5"),
         (long.rename(columns={".imp": "k"}), "--imputation: there is no column '.imp'"),
     ):
         assert message in told(table, fails=True)

@@ -7,7 +7,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from bayescal.cli.reading import read_predictions, request_of
+from bayescal.cli.reading import read_from, request_of
 from bayescal.data.roles import read_periods
 from bayescal.errors import InputError
 
@@ -37,7 +37,7 @@ def written(tmp_path, labels, name="cases.csv"):
 
 def table(path, **roles):
     typed = {"outcome": "died", "prob": "risk", **roles}
-    return read_predictions(request_of(path, typed)).data
+    return read_from(request_of(path, typed)).data
 
 
 @pytest.mark.parametrize(
@@ -112,5 +112,5 @@ def test_text_cells_beside_numbers_stay_apart_in_excel(tmp_path) -> None:
 
 
 def test_an_empty_label_is_still_missing(tmp_path) -> None:
-    with pytest.raises(InputError, match=r"60 of 120 rows lack .* a value of x"):
+    with pytest.raises(InputError, match=r"60 of 120 rows lack a value: 60 in 'x'"):
         table(written(tmp_path, ["1", ""]), site=["x"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from bayescal.cli.reading import read_predictions, request_of
+from bayescal.cli.reading import read_from, request_of
 from bayescal.core.errors import InputError
 from bayescal.data.cases import as_scores
 from bayescal.data.columns import LOG_ODDS, PERCENT
@@ -18,7 +18,7 @@ NAMES = {"outcome": ["y"], "prob": ["p"]}
 
 def refused(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        read_predictions(request_of(path, NAMES))
+        read_from(request_of(path, NAMES))
     return str(caught.value)
 
 
@@ -45,8 +45,8 @@ def test_outcomes_of_two_numbers_are_read_as_they_are(tmp_path, labels, missing)
     path = tmp_path / "a.csv"
     rows = [f"{labels[k % 2]},{0.1 * k:.1f}" for k in range(1, 6)] + [f"{labels[0]},"] * missing
     path.write_text("\n".join(["y,p", *rows]))
-    read = read_predictions(request_of(path, NAMES | {"drop_missing": missing}))
-    assert (read.cases.dropped, read.cases.rows) == (int(missing), 5 + missing)
+    read = read_from(request_of(path, NAMES | {"drop_missing": missing}))
+    assert (read.dropped, read.rows) == (int(missing), 5 + missing)
     np.testing.assert_array_equal(read.data.hits, [1, 0, 1, 0, 1])
 
 
@@ -66,11 +66,9 @@ def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed) -> N
     name = "x" if guessed and "%" not in texts[0] else "p"
     path = tmp_path / "a.csv"
     path.write_text("\n".join([f"y,{name}", *(f"{k % 2},{text}" for k, text in enumerate(texts))]))
-    read = read_predictions(
-        request_of(path, {"scale": "logit" if scale is LOG_ODDS else "percent"})
-    )
+    read = read_from(request_of(path, {"scale": "logit" if scale is LOG_ODDS else "percent"}))
     np.testing.assert_allclose(read.data.score, PROBABILITIES, rtol=1e-14)
-    assert read.source["scale"] == scale.name
+    assert read.told["scale"] == scale.name
 
 
 @pytest.mark.parametrize("score", ["-3", "101"])
@@ -79,17 +77,17 @@ def test_percentages_have_a_range(tmp_path, score) -> None:
     path.write_text(f"y,p\n1,20\n0,{score}\n")
     message = rf"column 'p': {score} is outside \[0, 100\] on line 3 of"
     with pytest.raises(InputError, match=message):
-        read_predictions(request_of(path, NAMES | {"scale": "percent"}))
+        read_from(request_of(path, NAMES | {"scale": "percent"}))
 
 
 def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("y,p,w\n1,.3,10%\n0,.4,20\n")
     message = (
-        r"column 'w': '10%' is not a number on line 2 of [^.]*\.csv\..*without the sign, / 100\.$"
+        r"column 'w': '10%' on line 2 of [^.]*\.csv is not a number\..*without the sign, / 100\.$"
     )
     with pytest.raises(InputError, match=message):
-        read_predictions(request_of(path, NAMES | {"sample_weight": ["w"]}))
+        read_from(request_of(path, NAMES | {"sample_weight": ["w"]}))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +112,7 @@ def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_pat
         f"{d},{s},{(k % 90 + 5) / 100}" for k, (d, s) in enumerate(zip(died, stage, strict=True))
     ]
     path.write_text("\n".join(["died,stage,chance", *rows]))
-    read = read_predictions(request_of(path))
+    read = read_from(request_of(path))
     assert (read.columns.outcome, read.columns.prob) == ("died", "chance")
 
 
@@ -122,7 +120,7 @@ def test_scores_whose_first_rows_are_zeros_and_ones_are_guessed(tmp_path) -> Non
     path, n = tmp_path / "a.csv", 1500
     chance = [float(k % 2) for k in range(n - 1)] + [0.4]
     path.write_text("\n".join(["died,chance", *(f"{k % 2},{p}" for k, p in enumerate(chance))]))
-    assert read_predictions(request_of(path)).columns.prob == "chance"
+    assert read_from(request_of(path)).columns.prob == "chance"
 
 
 MIXED = "y,p\n1,81%\n0,0.1434\n0,{}\n"
@@ -132,18 +130,18 @@ MIXED = "y,p\n1,81%\n0,0.1434\n0,{}\n"
 def test_percentages_beside_probabilities_are_refused(tmp_path, last) -> None:
     path = tmp_path / "a.csv"
     path.write_text(MIXED.format(last))
-    message = r"column 'p': 0\.1434 on line 3 of .* has no percent sign, and 81% on line 2 has one"
+    message = r"column 'p': '0\.1434' on line 3 of .* has no percent sign, and 81% has one"
     with pytest.raises(InputError, match=message):
-        read_predictions(request_of(path, NAMES | {"scale": "percent"}))
+        read_from(request_of(path, NAMES | {"scale": "percent"}))
 
 
 def test_percentages_with_and_without_the_sign(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(MIXED.format("35"))
-    read = read_predictions(request_of(path, NAMES | {"scale": "percent"}))
+    read = read_from(request_of(path, NAMES | {"scale": "percent"}))
     np.testing.assert_allclose(read.data.score, [0.001434, 0.35, 0.81])
     path.write_text("y,p\n1,81%\n0,0\n")
-    read = read_predictions(request_of(path, NAMES | {"scale": "percent"}))
+    read = read_from(request_of(path, NAMES | {"scale": "percent"}))
     np.testing.assert_allclose(read.data.score, [0, 0.81])
 
 
@@ -162,4 +160,4 @@ def test_near_outcomes_that_do_not_fit_are_told(tmp_path, name, values, told) ->
     path.write_text(f"{name},p\n" + "".join(f"{y},{p}\n" for y, p in rows))
     message = rf"no column looks like the outcome\. {told}.* Say which it is with --outcome"
     with pytest.raises(InputError, match=message):
-        read_predictions(request_of(path))
+        read_from(request_of(path))

@@ -9,7 +9,7 @@ import pytest
 import bayescal as bc
 from bayescal.cli import main
 from bayescal.cli.reading import COMMAND_LINE
-from bayescal.data.columns import Columns, Door, Request
+from bayescal.data.columns import Columns, Request
 from bayescal.data.guesses import guess
 from bayescal.errors import InputError
 
@@ -17,7 +17,7 @@ CASES = pd.DataFrame({"died": [0, 1, 1], "risk": [0.2, 0.3, 0.4]})
 
 
 def asked(frame: pd.DataFrame, ignore: tuple[str, ...] = ()) -> None:
-    told = Request("a.csv", Columns("died", "risk"), ignore=ignore, door=Door(*COMMAND_LINE))
+    told = Request("a.csv", Columns("died", "risk"), ignore=ignore, door=COMMAND_LINE)
     guess(pd.concat([CASES, frame], axis=1), told).answered()
 
 

@@ -14,9 +14,8 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import columns_of
-from bayescal.data.files import open_table
+from bayescal.data.files import Upload, open_table
 from bayescal.errors import InputError
 
 HOSPITALS = {1: "North", 2: "South & West"}

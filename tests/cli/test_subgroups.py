@@ -70,7 +70,7 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
         (("--subgroup", "sex", "--subgroup", "ward"), "--subgroup: there is no column 'ward'"),
         (("--subgroup", "sex", "--subgroup", "sex"), "was given twice"),
         (("--subgroup", "sex", "--subgroup", "y2"), "has one level"),
-        (("--subgroup", "sex", "--subgroup", "gap"), "lack an outcome"),
+        (("--subgroup", "sex", "--subgroup", "gap"), "1 in 'gap'"),
     ],
 )
 def test_bad_groups_are_one_line(run, patients, tmp_path, options, message) -> None:

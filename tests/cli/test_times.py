@@ -10,7 +10,6 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli import main
-from bayescal.cli.reading import by
 from bayescal.data.columns import Columns, Request
 
 TIMES = ("--time", "years", "--event", "died", "--horizon", "5", "--seed", "1")
@@ -167,7 +166,7 @@ SEVERAL = ("--time", "years", "--event", "died", "--horizon", "2,4")
     ],
 )
 def test_a_horizon_is_told_in_the_unit_that_the_column_names(column, at, told):
-    assert by(Request("a.csv", Columns(time=column)), at) == told
+    assert Request("a.csv", Columns(time=column), horizon=at).by == told
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.planning.laws import as_nodes
+from bayescal.planning.setting import as_nodes
 
 FAST = {
     "draws": 200, "n_resamples": 100, "random_state": 0, "estimators": (), "after": np.sqrt,

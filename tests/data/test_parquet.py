@@ -130,7 +130,7 @@ def test_outcomes_in_the_names_of_folders(tmp_path, columns):
 
 def test_a_folder_named_after_no_value_is_a_missing_group(tmp_path, columns):
     write(tmp_path / "region=__HIVE_DEFAULT_PARTITION__" / "a.parquet", columns)
-    with pytest.raises(InputError, match=r"5000 of 5000 rows lack|every row"):
+    with pytest.raises(InputError, match=r"5,000 of 5,000 rows lack"):
         bc.read(tmp_path, **NAMES, site="region")
 
 
@@ -167,11 +167,11 @@ def refused(path, match, **options):
     ("change", "reason"),
     [
         ({"p": 1.2}, r"column 'p': 1.2 is outside \[0, 1\] on AT"),
-        ({"p": np.nan}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
-        ({"p": None}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
+        ({"p": np.nan}, r"1 of [\d,]+ rows lack a value: 1 in 'p', the first on AT"),
+        ({"p": None}, r"1 of [\d,]+ rows lack a value: 1 in 'p', the first on AT"),
         ({"y": 2}, r"column 'y': 2 is neither 0 nor 1 on AT"),
         ({"w": -1}, r"column 'w': -1 is not a finite, non-negative number on AT"),
-        ({"site": None}, r"the first on AT \(column 'site'\)"),
+        ({"site": None}, r"1 in 'site', the first on AT"),
     ],
 )
 def test_a_bad_value_is_named_with_its_file_and_row(tmp_path, columns, change, reason, monkeypatch):
@@ -198,7 +198,7 @@ def test_cases_without_an_outcome_are_kept(tmp_path, columns, monkeypatch):
 def test_scores_that_are_no_numbers(tmp_path, columns):
     write(tmp_path / "a.parquet", columns)
     write(tmp_path / "b.parquet", columns | {"p": ["high"] * N})
-    refused(tmp_path, r"column 'p': 'high' is not a number on row 1 of .*b\.parquet")
+    refused(tmp_path, r"column 'p': 'high' on row 1 of .*b\.parquet is not a number")
 
 
 def test_a_missing_column_is_named_before_any_row_is_read(tmp_path, columns):

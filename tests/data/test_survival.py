@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
+from bayescal.data import rows
 from bayescal.data.stored import fingerprint
-from bayescal.data.times import TIME_STEPS
+from bayescal.data.times import TIME_STEPS, FollowUp
 from bayescal.errors import InputError, ScoreWarning
 
 TIME, EVENT, RISK = [2.5, 5.0, 1.2, 7.1, 5.0], [1, 0, 0, 1, 1], [0.4, 0.1, 0.2, 0.3, 0.5]
@@ -72,15 +73,6 @@ def test_cuts_have_as_much_time_at_risk_each():
     time = np.full(100, 5.0)
     cuts = table(time, np.zeros(100), np.full(100, 0.2)).follow_up.cuts(5)
     np.testing.assert_allclose(cuts, np.arange(6) * TIME_STEPS / 5, atol=1)
-
-
-def test_a_structured_array_a_frame_and_a_matrix_are_read():
-    structured = np.array(
-        [(bool(e), t) for e, t in zip(EVENT, TIME, strict=True)], dtype=[("d", bool), ("t", float)]
-    )
-    frame = pd.DataFrame({"event": EVENT, "time": TIME})
-    for given in (structured, frame, np.column_stack([TIME, EVENT])):
-        assert bc.CalibrationData(bc.Survival(given), RISK, horizon=5) == table()
 
 
 def test_a_case_without_weight_is_left_out():
@@ -298,7 +290,7 @@ def test_partitions_of_dask_are_the_same_table(frame, of_arrays):
     [
         ({"outcome": "died"}, "outcome was given beside time, event or entry"),
         ({"event": None}, "event must be the name of a column"),
-        ({"time": "days"}, "frame has no column 'days', which is to hold the time"),
+        ({"time": "days"}, "time=: there is no column 'days'"),
         ({"horizon": None}, "horizon is missing"),
         ({"horizon": 900}, "horizon is 900, but no case was followed beyond"),
         ({"pos_label": 1}, "pos_label was given beside a Survival"),
@@ -341,3 +333,26 @@ def test_a_cause_that_no_case_has_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bc.Survival([1.0, 2.0, 3.0], [0, 1, 2], cause=2)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("n", [1, 40, 30_000])
+def test_counting_and_sorting_give_the_same_entries(monkeypatch, n, late):
+    rng = np.random.default_rng(n)
+    time = rng.integers(1, 130, n) / 100
+    entry = np.where(rng.random(n) < 0.5, 0, 0.5 * time) if late else None
+    outcome = bc.Survival(time, rng.integers(0, 3, n), entry, cause=1)
+    row, weight = rng.integers(0, 9, n), rng.uniform(0.5, 2, n)
+    cases = FollowUp.of_cases(outcome, 1.0, weight)
+    counted = cases.in_rows(row)
+    monkeypatch.setattr(rows, "MOST_KEYS_A_VALUE", -1)
+    sorted_ = cases.in_rows(row)
+    assert counted == sorted_
+    np.testing.assert_array_equal(counted.weight, sorted_.weight)
+    assert counted.weight.sum() == pytest.approx(weight.sum())
+    assert counted.row.dtype == counted.exit.dtype == sorted_.entry.dtype == np.intp
+    order = np.lexsort((counted.kind, counted.exit, counted.entry, counted.row))
+    np.testing.assert_array_equal(order, np.arange(order.size))
+    np.testing.assert_allclose(
+        np.bincount(counted.row, counted.weight, 9), np.bincount(row, weight, 9)
+    )

@@ -11,7 +11,7 @@ import bayescal as bc
 from bayescal.core.decision import net_benefit
 from bayescal.core.errors import InputError, as_count
 from bayescal.data.matrices import as_probability_matrix
-from bayescal.data.rows import MANY_VALUES, add_up, levels_of, tabulate
+from bayescal.data.rows import MANY_VALUES, add_up, levels_of
 from bayescal.data.weights import effective_size, kish, quantile
 
 SCORES = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, max_size=30).map(np.array)
@@ -59,7 +59,7 @@ def test_levels_are_the_distinct_scores(scores):
     levels = levels_of(scores)
     np.testing.assert_array_equal(levels.score, np.unique(scores))
     np.testing.assert_array_equal(levels.score[levels.row], scores)
-    np.testing.assert_array_equal(levels.cases(), np.bincount(levels.row))
+    np.testing.assert_array_equal(levels.trials, np.bincount(levels.row))
     values = np.arange(2.0 * scores.size).reshape(2, -1)
     expected = [np.bincount(levels.row, row) for row in values]
     np.testing.assert_array_equal(levels.totals(values), expected)
@@ -71,7 +71,7 @@ def test_a_table_does_not_see_the_order_of_cases_nor_those_without_weight(scores
     weights[0] = 1
     outcomes = np.array([[random.randint(0, 1) for _ in scores]])
     order = np.array(random.sample(range(scores.size), scores.size))
-    table, other = tabulate(scores, weights), tabulate(scores[order], weights[order])
+    table, other = levels_of(scores, weights), levels_of(scores[order], weights[order])
     np.testing.assert_array_equal(table.score, np.unique(scores[weights > 0]))
     np.testing.assert_array_equal(table.trials, other.trials)
     np.testing.assert_array_equal(table.hits(outcomes), other.hits(outcomes[:, order]))

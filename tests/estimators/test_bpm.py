@@ -115,19 +115,6 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(known: Known, name: str) 
     assert coefficients(fitted) == pytest.approx(oracle["a,b,c"], rel=2e-4)
 
 
-@pytest.mark.parametrize("name", ["D1", "D2", "D5", "clinical-low-underconfident"])
-def test_no_start_finds_a_better_minimum(name: str) -> None:
-    y_true, y_prob = simulate.sample(name, 500, random_state=5)
-    bins = bpm.shared_bins(y_true.astype(float), y_prob, None)
-    result = fit_bpm_curve(y_true, y_prob).loss
-    tries = np.random.default_rng(0).normal(0, 3, size=(2000, 3))
-    free = fit_bpm_curve(y_true, y_prob, objective="unconstrained").loss
-    assert free <= result
-    assert free <= min(equation_9(coefficients, bins) for coefficients in tries)
-    tries[:, :2] = np.abs(tries[:, :2])
-    assert result <= min(equation_9(coefficients, bins) for coefficients in tries)
-
-
 @pytest.mark.parametrize("name", ["D1", "D2", "D4", "D5", "clinical-low-underconfident"])
 def test_the_constrained_minimum_against_a_general_optimiser(name: str) -> None:
     y_true, y_prob = simulate.sample(name, 500, random_state=5)

@@ -77,7 +77,7 @@ def test_a_calibrated_model_that_says_0_and_1_is_calibrated():
 def test_a_score_of_0_with_events_rules_exact_calibration_out(average):
     assert average.prob_calibrated < 1e-6
     assert np.isfinite(average.table[["log_evidence", "elpd_loo", "elpd_diff"]]).all(axis=None)
-    assert not any("nearer" in name for name in average.prob_by_prior.index)
+    assert not any("nearer" in name for name in average.sensitivity.index)
 
 
 def test_slope_and_intercept_are_not_defined_with_any_score_of_0(average):

@@ -9,13 +9,13 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.inference.density import CurveDensity, sample_importance
-from bayescal.inference.pieces import _curves_at, _expanded_at
+from bayescal.inference.density import CurveDensity, _curves_at, _expanded_at, sample_importance
 from bayescal.model.cells import cell_of
 from bayescal.model.partition import stretch_evidences
 from bayescal.model.problem import prepare
+from bayescal.model.rows import columns_at
 from bayescal.model.times import entries_of, grid_of
-from bayescal.model.times_rows import Correction, columns_at, correction_of
+from bayescal.model.times_rows import Correction, correction_of
 
 
 def outcomes(n, kind="left by score", seed=5):
@@ -58,7 +58,7 @@ def nodes_and_curves(problem, u):
         g = _curves_at(problem, u, nodes.x)
         return _expanded_at(nodes, g.mean(axis=0)), g
     rows = CurveDensity(problem).rows
-    return rows.correction, expit(problem.curve.with_offset(u) @ rows.columns[:, rows.known :])
+    return rows.correction, expit(problem.curve.with_offset(u) @ rows.columns)
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_groups_are_refused():
 
 @pytest.mark.slow
 def test_nuts_stays_nuts(monkeypatch):
-    import bayescal.inference.nuts as nuts
+    import bayescal.inference.curve as nuts
 
     sample, asked = nuts.sample_nuts, []
 

@@ -120,8 +120,8 @@ def test_a_part_of_many_cases_tells_what_all_of_them_do(patients, name, monkeypa
     assert double_use(as_paired(Given(*other), map_of(other[1]))) is None
 
 
-def test_many_values_that_are_all_mean_outcomes_are_blocks(monkeypatch) -> None:
-    """More values than a table keeps apart: of those in the middle nothing else is known."""
+def test_many_values_that_are_all_mean_outcomes_are_blocks() -> None:
+    """More values than a table keeps apart."""
     rng = np.random.default_rng(3)
     before = np.repeat(np.sort(rng.random(2500)), 8)
     outcome = (rng.random(before.size) < before).astype(float)

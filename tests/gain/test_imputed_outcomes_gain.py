@@ -79,7 +79,7 @@ def test_a_long_table_is_the_same(cases):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"y_true": "turned"}, "Transpose imputed outcomes"),
+        ({"y_true": "turned"}, "Transpose it"),
         ({"before": None}, "before is missing"),
         ({"after": [0.5] * 7}, "after"),
         ({"site": ["a", "b"] * (N // 2)}, "imputations and groups"),

@@ -109,11 +109,7 @@ def weighed_comparison() -> dict[str, Any]:
 
 def sensitivity() -> dict[str, Any]:
     table = compared().sensitivity
-    return {
-        "clinical": table.loc["clinical", "prob_calibrated"],
-        "tce_prior": table.loc["neutral", "tce_prior_sensitivity"],
-        "tce_likelihood": table.loc["neutral", "tce_likelihood_sensitivity"],
-    }
+    return {"clinical": table.loc["clinical", "prob_calibrated"]}
 
 
 def average() -> dict[str, Any]:

@@ -214,15 +214,6 @@ def test_a_contradicted_sure_score_shows_what_the_edge_decides():
     assert list(kept.index) == ["neutral", "clinical", "modest", "BIC"]
 
 
-def test_power_scaling_sees_a_prior_that_decides():
-    y, s = bc.simulate.sample("clinical-middle-overconfident", 40, random_state=5)
-    small = bc.compare(y, s, random_state=0).sensitivity
-    y, s = bc.simulate.sample("clinical-middle-overconfident", 4000, random_state=5)
-    large = bc.compare(y, s, random_state=0).sensitivity
-    column = "tce_prior_sensitivity"
-    assert small.loc["neutral", column] > large.loc["neutral", column]
-
-
 @pytest.mark.parametrize("outcome", [np.zeros(20), np.ones(20), np.arange(20) > 9])
 def test_separated_and_one_class_outcomes_have_finite_answers(outcome):
     cmp = bc.compare(outcome, np.linspace(0.05, 0.95, 20), random_state=0)
@@ -284,13 +275,3 @@ def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp
     # The families with a prior of their own are drawn once under all priors:
     assert families.count("pieces") == families.count("near") == 1
     assert families.count("beta") == families.count("spline")
-
-
-def test_a_comparison_under_another_prior_is_that_of_compare(overconfident):
-    under = overconfident.under(bc.priors.PRESETS["clinical"])
-    alone = bc.compare(overconfident.data, prior="clinical", random_state=3)
-    assert under.log_evidence == alone.log_evidence
-    assert under.problem == alone.problem
-    assert overconfident.under(overconfident.problem.prior).problem is overconfident.problem
-    back = under.under(overconfident.problem.prior)
-    assert back.log_evidence == overconfident.log_evidence

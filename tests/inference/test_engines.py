@@ -136,7 +136,7 @@ def test_nuts_on_identity_has_nothing_to_sample():
 
 
 def test_options_of_nuts_reach_it(monkeypatch):
-    import bayescal.inference.nuts as nuts
+    import bayescal.inference.curve as nuts
 
     seen = {}
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 from bayescal.errors import InputError
-from bayescal.model.law import BINOMIAL, Shared, TimeToEvent
+from bayescal.model.law import BINOMIAL, TimeToEvent, late_of, log_without
 
 LOG_ODDS = np.array([-6.0, -1.5, 0.2, 2.0, 5.0])
 TRIALS, HITS = np.array([9.0, 4.0, 6.0, 3.0, 8.0]), np.array([1.0, 0.0, 4.0, 3.0, 7.0])
@@ -35,15 +35,14 @@ def test_tables_of_future_cases_have_the_likelihood_of_their_rows():
             assert computed[table, curve] == pytest.approx(rows.sum())
 
 
-def test_derivatives_given_the_steps_are_those_of_the_log_density():
-    law, step = Shared(np.array([1.0, 0.4, 0.7, 1.0, 0.2])), 1e-4
-    (low, *_), (value, slope, bend), (high, *_) = (
-        law.derivatives(LOG_ODDS + by, TRIALS, HITS) for by in (-step, 0.0, step)
+def test_no_event_by_a_time_falls_as_its_derivatives_say():
+    share, other, step = np.array([1.0, 0.4, 0.7, 0.9, 0.2]), np.linspace(0, 0.3, 5), 1e-4
+    low, value, high = (
+        log_without(expit(LOG_ODDS + by), share, other) for by in (-step, 0.0, step)
     )
-    np.testing.assert_allclose(slope, (high - low) / (2 * step), atol=1e-5, rtol=1e-5)
-    np.testing.assert_allclose(bend, (high - 2 * value + low) / step**2, atol=2e-5, rtol=1e-4)
-    known, *_ = Shared(np.ones(5)).derivatives(LOG_ODDS, TRIALS, HITS)
-    np.testing.assert_allclose(known, ROWS, rtol=1e-9)
+    late, bend = late_of(expit(LOG_ODDS), share, other)
+    np.testing.assert_allclose(-late, (high - low) / (2 * step), atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(-bend, (high - 2 * value + low) / step**2, atol=2e-5, rtol=1e-4)
 
 
 def test_the_law_of_times_is_read_back():

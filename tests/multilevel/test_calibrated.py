@@ -10,11 +10,10 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-import bayescal.multilevel.calibrated as module
+import bayescal.multilevel.curves as module
 from bayescal.core.errors import DiagnosticWarning
-from bayescal.multilevel.calibrated import explained, identity_log_likelihood
 from bayescal.multilevel.changes import draw_terms
-from bayescal.multilevel.curves import Curves
+from bayescal.multilevel.curves import Curves, explained, identity_log_likelihood
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import prepare_terms

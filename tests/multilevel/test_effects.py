@@ -12,7 +12,7 @@ from scipy.stats import norm, t
 
 import bayescal as bc
 from bayescal.core.sampling import even_points
-from bayescal.inference.nuts import as_sampler
+from bayescal.inference.curve import as_sampler
 from bayescal.model.priors import Heterogeneity, Normal, Prior
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.draws import effects_of_prior

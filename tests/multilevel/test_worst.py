@@ -8,7 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.multilevel.compared import off_by, share_off, shares_of_worst
+from bayescal.multilevel.compared import off_by, shares_of_worst
 
 RATIOS = {"A": 0.47, "B": 1.14, "C": 0.95}
 """Raw O/E of three hospitals."""
@@ -86,4 +86,3 @@ def test_the_distance_the_shares_and_the_limit():
     np.testing.assert_allclose(off_by(values, "observed_expected", "above"), values - 1)
     equal = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 3.0], [0.0, 1.0, 3.0]])
     np.testing.assert_allclose(shares_of_worst(equal), [4 / 9, 5 / 18, 5 / 18])
-    assert share_off(equal, 1.5) == pytest.approx(2 / 3)

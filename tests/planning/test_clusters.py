@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.planning.clusters import as_clusters
+from bayescal.planning.setting import as_clusters
 
 TRUTH = bc.simulate.clinical(0.2, "overconfident")
 SLOPE: dict[str, Any] = {

@@ -9,9 +9,9 @@ import pytest
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.planning.analysis import Analysis
 from bayescal.planning.search import Goal, Search
 from bayescal.planning.setting import as_truth, stream
+from bayescal.planning.studies import Analysis
 from bayescal.posterior.intervals import verdict_of
 
 SCORES = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
@@ -182,7 +182,7 @@ def test_updates_are_planned_by_what_their_functions_say(
     monkeypatch, function, told, goal, events
 ) -> None:
     """Functions of the number of events alone: half of the studies of this size have more."""
-    monkeypatch.setattr(f"bayescal.planning.analysis.{function}", lambda data, **_: told(data))
+    monkeypatch.setattr(f"bayescal.planning.studies.{function}", lambda data, **_: told(data))
     truth = bc.simulate.truth("clinical-middle-overconfident")
     result = bc.plan(truth=truth, n_simulations=200, random_state=1, n_jobs=1, **goal)
     assert result.events == pytest.approx(events, rel=0.1)

@@ -8,7 +8,7 @@ from scipy import stats
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.planning.closed_forms import c_statistic_error, observed_expected_width
+from bayescal.planning._riley import c_statistic_error, observed_expected_width
 
 HEART_VALVE = {"prevalence": 0.018, "c_statistic": 0.8, "log_odds": (-5, 2.5)}
 

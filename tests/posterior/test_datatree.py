@@ -131,3 +131,32 @@ def test_times_to_an_event_have_kinds_of_cases():
     tree = post.to_datatree(derived=True)
     assert tree["log_likelihood"]["followed"].dims == ("chain", "draw", "kind")
     assert "tce" in tree["posterior"]
+
+
+def test_a_tree_is_no_array_and_says_what_to_call(one):
+    with pytest.raises(TypeError, match=r"arviz\.from_datatree\(post\.to_datatree\(\)\)"):
+        np.asarray(one.tree)
+
+
+def test_the_older_arviz_shows_the_advice(one):
+    arviz = pytest.importorskip("arviz")
+    if int(arviz.__version__.split(".")[0]) >= 1:
+        assert len(arviz.summary(one.tree))
+        return
+    with pytest.raises(TypeError, match="arviz_stats"):
+        arviz.summary(one.tree)
+
+
+def test_a_loaded_tree_says_it_too(one, tmp_path):
+    one.to_netcdf(tmp_path / "post.nc")
+    loaded = bc.load(tmp_path / "post.nc").tree
+    assert loaded.attrs == one.tree.attrs
+    assert loaded.identical(one.tree)
+    with pytest.raises(TypeError, match="arviz_stats"):
+        np.asarray(loaded)
+
+
+def test_trees_of_several_curves_say_it(one, several):
+    for tree in (several.tree, bc.combine_imputations([one, one]).tree):
+        with pytest.raises(TypeError, match="arviz_stats"):
+            np.asarray(tree)

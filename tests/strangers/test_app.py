@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from bayescal.cli.page import server as served
-from bayescal.cli.page import upload as uploads
 from bayescal.cli.page import worker as works
 from bayescal.cli.page.tabs import MOST_TABS, Tabs
-from bayescal.cli.page.upload import Upload
+from bayescal.data import files as uploads
+from bayescal.data.files import Upload, open_table
 from bayescal.errors import InputError
 
 CASES = "died,risk\n" + "".join(f"{k % 2},{0.3 + 0.01 * (k % 40)}\n" for k in range(80))
@@ -103,7 +103,7 @@ def test_a_packed_file_of_spss_is_measured_as_others_are(monkeypatch, tmp_path) 
     monkeypatch.setattr(uploads, "LARGEST_UNPACKED", 50_000)
     content = io.BytesIO(path.read_bytes()).getvalue()
     try:
-        Upload("cases.zsav", content)
+        open_table(Upload("cases.zsav", content))
     except InputError as refused:
         assert "too large" in str(refused)  # noqa: PT017
     else:

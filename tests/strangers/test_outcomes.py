@@ -26,13 +26,11 @@ SPECIES = np.array(["coyote", "fox", "wolf"])[RNG.integers(0, 3, N)]
 
 
 def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> None:
-    from bayescal.cli.reading import read_predictions, request_of
+    from bayescal.cli.reading import read_from, request_of
 
     path = tmp_path / "cases.csv"
     pd.DataFrame({"species": SPECIES, "risk": RISK}).to_csv(path, index=False)
-    read = read_predictions(
-        request_of(path, {"outcome": "species", "prob": "risk", "positive": "coyote"})
-    )
+    read = read_from(request_of(path, {"outcome": "species", "prob": "risk", "positive": "coyote"}))
     assert read.data.events == (SPECIES == "coyote").sum()
 
 

@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 from bayescal.estimators import uncertainty
 from bayescal.estimators.uncertainty import AlikeCases
 from bayescal.report.performance import panel_of
-from bayescal.validation.alike import alike_cases
+from bayescal.validation.consistency import alike_cases
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 FRAILTY = 1.0

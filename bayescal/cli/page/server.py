@@ -1,7 +1,11 @@
-"""What the page asks for, answered on this computer's loopback address alone."""
+"""`bayescal app`: a page in the browser, for whoever has a file and does not program.
+
+What it asks for is answered on this computer's loopback address, to its own page alone.
+"""
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import re
@@ -9,12 +13,12 @@ import secrets
 import socketserver
 from collections.abc import Callable
 from contextlib import suppress
+from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs
 
-from bayescal.cli.page.guard import HEADERS, PAGE_POLICY, REPORT_POLICY, refusal
 from bayescal.cli.page.tabs import Stopped, Tab, Tabs, Worker
 from bayescal.core.errors import InputError
 
@@ -29,6 +33,47 @@ STATIC = {
 }
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PLAIN = "text/plain; charset=utf-8"
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+# A report is shown with no script at all, so that the page may look into it: for its height.
+REPORT_POLICY = (
+    "sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "
+    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'self'"
+)
+# Of every answer: nothing is kept, shared with another site, or guessed.
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def refusal(
+    method: str, path: str, headers: Message, port: int, secret: str
+) -> tuple[int, str] | None:
+    """Why a request is refused, and the status that says so; None if it may be answered.
+
+    The name that the browser calls the server by must be this computer's (a foreign name that
+    leads here is an attack by DNS rebinding), the path must begin with the secret, and a request
+    that another site has caused is refused even if it knows the address.
+    """
+    hosts = headers.get_all("Host", [])
+    if len(hosts) != 1 or hosts[0] not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+        return 421, "This server answers to this computer's own name only."
+    if not hmac.compare_digest(path[: len(secret) + 2].encode(), f"/{secret}/".encode()):
+        return 403, "Open the whole address that `bayescal app` has printed."
+    origins = headers.get_all("Origin", [])
+    if origins != [f"http://{hosts[0]}"] and (origins or method == "POST"):
+        return 403, "Another page must not ask this one."
+    if headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        return 403, "Another page must not ask this one."
+    return None
 
 
 class Refused(Exception):
@@ -170,20 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """The server of the page.
-
-    Parameters
-    ----------
-    port : int
-        0 for any that is free.
-    start : callable
-        Starts a worker of a tab.
-
-    Attributes
-    ----------
-    address : str
-        Of the page; its secret part changes with every start.
-    """
+    """The server of the page; its address changes with every start. Port 0 is any that is free."""
 
     daemon_threads = True
     allow_reuse_address = os.name == "posix"  # elsewhere it would let others take the port

@@ -42,18 +42,7 @@ class Worker:
 
 
 class Tab:
-    """What one tab of the browser works on: at first the demo.
-
-    Parameters
-    ----------
-    start : callable
-        Starts a worker.
-
-    Attributes
-    ----------
-    answer : Answer or None
-        The last one.
-    """
+    """What one tab of the browser works on, at first the demo, and the last answer."""
 
     def __init__(self, start: Callable[[], Worker] = Worker) -> None:
         self._start = start
@@ -63,7 +52,12 @@ class Tab:
         self._told: dict[str, tuple[str, Any]] = {}
         self._first: tuple[Any] | None = None  # limit of the first answer, that is not forgotten
         self._file = DEMO, files("bayescal.cli").joinpath(DEMO).read_bytes()
-        self.answer: Answer | None = None
+
+    @property
+    def answer(self) -> Answer | None:
+        """The last one."""
+        answer: Answer | None = self._told.get("answer", ("", None))[1]
+        return answer
 
     def prepare(self) -> None:
         """Assess the demo, before anybody asks."""
@@ -75,8 +69,7 @@ class Tab:
         """Take a file in place of the former one, and say what its columns may be."""
         self.stop()
         with self._turn:
-            self._file, self._holds, self.answer = (name, content), False, None
-            self._first = None
+            self._file, self._holds, self._first = (name, content), False, None
             self._told.clear()
         return self.ask("look", {})
 
@@ -103,7 +96,7 @@ class Tab:
                 ) from None
             told = self._told[what][1]
             if what == "answer":
-                self.answer, self._first = told, self._first or (choices.get("limit"),)
+                self._first = self._first or (choices.get("limit"),)
             return told
 
     def stop(self) -> None:
@@ -116,7 +109,7 @@ class Tab:
         """Forget everything."""
         self._ended = True
         self._worker.end()
-        self._file, self.answer = ("", b""), None
+        self._file = "", b""
         self._told.clear()
 
     def _hold(self, choices: dict[str, Any]) -> None:
@@ -144,13 +137,7 @@ class Tab:
 
 
 class Tabs:
-    """All tabs, by the name that each gave itself; one is kept ready for the next.
-
-    Parameters
-    ----------
-    start : callable
-        Starts a worker.
-    """
+    """All tabs, by the name that each gave itself; one is kept ready for the next."""
 
     def __init__(self, start: Callable[[], Worker] = Worker) -> None:
         self._start = start
@@ -163,13 +150,7 @@ class Tabs:
         threading.Thread(target=self._spare.prepare, daemon=True).start()
 
     def at(self, name: str) -> Tab:
-        """The tab of this name, which is made if there is none.
-
-        Raises
-        ------
-        InputError
-            If there are too many.
-        """
+        """The tab of this name, which is made if there is none, unless there are too many."""
         with self._lock:
             if name not in self._tabs:
                 if len(self._tabs) >= MOST_TABS:

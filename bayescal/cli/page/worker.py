@@ -14,8 +14,11 @@ from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayescal.cli.page.upload import Upload
-from bayescal.core.errors import InputError, WeightWarning
+import numpy as np
+
+from bayescal.core.errors import InputError
+from bayescal.data.columns import Columns, Door, Request
+from bayescal.data.files import Upload
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayescal.core.page import Page
-    from bayescal.data.columns import Request
-    from bayescal.data.guesses import Guess
     from bayescal.data.reading import Cases
     from bayescal.report import Assessment
 
@@ -76,17 +77,7 @@ MOST_EVENTS = 10
 
 
 class Answer(NamedTuple):
-    """What an assessment gave.
-
-    Attributes
-    ----------
-    page : str
-        The report as HTML.
-    record : str
-        All numbers as JSON.
-    told : dict
-        What the page shows of it: the headline and the line of Python.
-    """
+    """What an assessment gave: the report as HTML, all numbers as JSON, and what the page shows."""
 
     page: str
     record: str
@@ -135,8 +126,7 @@ class Desk:
         self, name: str, content: bytes, first: tuple[float | None] | None = None
     ) -> dict[str, Any]:
         """Take a file, and look at its columns."""
-        self.upload, self._first, self._made = None, first, None
-        self.upload = Upload(name, content)
+        self.upload, self._first, self._made = Upload(name, content), first, None
         return columns_of(self.upload)
 
     def look(self, choices: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,59 +160,36 @@ class Desk:
         rest = {name: choice for name, choice in choices.items() if name != "limit"}
         first = self._first or (limit,)
         if self._made is None or self._made[0] != rest:
-            self._made = rest, *_assessed(self._file, rest, first[0])
+            self._made = rest, *self._assessed(rest, first[0])
             self._first = first
         _, assessment, cases = self._made
         if limit != first[0]:
             assessment = assessment.with_limit(limit)
-        columns = cases.columns
-        source = {
-            "File": self._file.name,
-            "Probability": columns.prob,
-            "Outcome": columns.outcome or columns.event,
-            "Event": cases.request.pos_label or cases.request.cause or "1",
-            "Rows read": cases.rows,
-            "Rows dropped": cases.dropped,
-        }
+        told = {"Probability": cases.columns.prob} | cases.told
+        source = {name.replace("_", " ").capitalize(): each for name, each in told.items()}
         page = assessment.page(source=source)
         return replace(page, notes=(*page.notes, *cases.remarks)), cases
 
+    def _assessed(
+        self, choices: Mapping[str, Any], limit: float | None
+    ) -> tuple[Assessment, Cases]:
+        """The assessment of a file, of which all is known."""
+        from bayescal.data.reading import read_cases
+        from bayescal.report import assess
 
-def _assessed(
-    upload: Upload, choices: Mapping[str, Any], limit: float | None
-) -> tuple[Assessment, Cases]:
-    """The assessment of a file, of which all is known."""
-    from bayescal.data.reading import read_cases
-    from bayescal.report import assess
-
-    thresholds = _risks(choices)
-    _, made, request = _guessed(upload, choices)
-    made.answered()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", WeightWarning)
-        try:
-            cases = read_cases(request)
-            data = cases.table()
-        except WeightWarning as warning:
-            raise InputError(
-                f"column {request.columns.sample_weight!r} holds whole numbers that can be "
-                f"{warning.types}. Say which with {_choice('weight_type')}."
-            ) from None
-        return assess(data, limit=limit, thresholds=thresholds), cases
+        thresholds = _risks(choices)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cases = read_cases(_request(self._file, choices))
+            return assess(cases.data, limit=limit, thresholds=thresholds), cases
 
 
 def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The first rows of a file, what each column may be and why, and all that is open.
+    """The first rows of a file, what each column may be and why, and all that is open."""
+    from bayescal.data.reading import look
 
-    Returns
-    -------
-    dict
-        names of all columns; columns, those that are shown, each with name, role, reason and
-        cells; events, values of the outcome, with the one that is taken and why; questions.
-    """
-    frame, made, request = _guessed(upload, choices or {})
-    columns = request.columns
+    _, made = look(_request(upload, choices or {}))
+    frame, request, columns = made.frame, made.request, made.columns
     roles = {name: role for role, name in columns.named}
     if columns.prob is not None:
         roles[columns.prob] = {scale: role for role, scale in SCALE_WORDS.items()}[request.scale]
@@ -246,41 +213,12 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
         ],
         "events": _values(frame, columns.outcome),
         "positive": request.pos_label or "",
-        "questions": made.questions,
+        "questions": [*made.questions, *_lacking(frame, request)],
     }
-
-
-def _guessed(upload: Upload, choices: Mapping[str, Any]) -> tuple[pd.DataFrame, Guess, Request]:
-    """The table, what was guessed of it, and all that is then known.
-
-    What a guess only proposes is taken here, since the page shows it to be corrected.
-    """
-    from bayescal.data.guesses import guess
-    from bayescal.data.reading import open_as
-
-    request = _request(upload, choices)
-    frame = open_as(request).load(request.columns.labelled)
-    first = guess(frame, request)
-    proposed: dict[str, Any] = {role: value for role, (value, _) in first.proposed.items()}
-    if request.scale != "probability" or request.columns.prob is not None:
-        proposed.pop("scale", None)
-    columns = {role: name for role, name in proposed.items() if role in first.columns._fields}
-    others = {name: value for name, value in proposed.items() if name not in columns}
-    request = replace(request, columns=first.columns._replace(**columns), **others)
-    made = guess(frame, request) if proposed else first
-    made.reasons |= first.reasons | {role: first.proposed[role][1] for role in proposed}
-    for role, more in (("prob", "scale"), ("outcome", "pos_label")):
-        if more in made.reasons and role in made.reasons:
-            made.reasons[role] += f"; {made.reasons[more]}"
-    request = replace(request, columns=made.columns)
-    made.questions += _unanswered(frame, request)
-    return frame, made, request
 
 
 def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
     """What a person has said, as the reader takes it."""
-    from bayescal.data.columns import Columns, Door, Request
-
     chosen = choices.get("columns") or {}
     if not isinstance(chosen, dict):
         raise InputError("columns must be an object.")
@@ -309,12 +247,7 @@ def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
         drop_missing=bool(choices.get("drop_missing")),
         independent=bool(choices.get("independent")),
         ignore=ignored,
-        door=Door(
-            _choice,
-            "In Python, bayescal.compare_models",
-            "bayescal.fit_known, in Python,",
-            lambda path, columns: "bayescal.fit_known, in Python.",
-        ),
+        door=PAGE,
         **text,
     )
 
@@ -331,24 +264,21 @@ def _choice(name: str, value: Any = None) -> str:
     return f"“{ROLE_WORDS.get(role, role)}”{above}"
 
 
-def _unanswered(frame: pd.DataFrame, request: Request) -> list[str]:
-    """What else would be refused when the file is read."""
-    columns = request.columns
-    parts = {"time": columns.time, "event": columns.event, "horizon": request.horizon}
-    lacks = [name for name, given in parts.items() if given is None]
-    questions = [f"times to an event need {_choice(name)}, too." for name in lacks]
-    if columns.time is columns.event is columns.entry is None:
-        questions = []
-    kept = {columns.outcome} if request.keeps_unknown else set()
-    lacking = frame[[name for name in columns.needed if name not in kept]].isna()
-    rows = int(lacking.any(axis=1).sum())
-    if rows and columns.imputation is None and not request.drop_missing:
-        each = ", ".join(f"{int(n):,} in {name!r}" for name, n in lacking.sum().items() if n)
-        questions.append(
-            f"{rows:,} of {len(frame):,} rows lack a value: {each}. Fill them in, or choose "
-            f"{_choice('drop_missing')}."
-        )
-    return questions
+PAGE = Door(
+    _choice, "In Python, bayescal.compare_models", "bayescal.fit_known, in Python,", shows=True
+)
+
+
+def _lacking(frame: pd.DataFrame, request: Request) -> list[str]:
+    """Of rows that lack a value, what would be refused when the file is read."""
+    from bayescal.data.reading import lacking
+
+    kept = {request.columns.outcome} if request.keeps_unknown else set()
+    needed = [name for name in request.columns.needed if name not in kept]
+    lacks = {name: frame[name].isna().to_numpy(bool) for name in needed}
+    if request.drop_missing or request.columns.imputation or not np.any([*lacks.values()]):
+        return []
+    return [f"{lacking(lacks)}. Fill them in, or choose {_choice('drop_missing')}."]
 
 
 def _values(frame: pd.DataFrame, outcome: str | None) -> list[str]:

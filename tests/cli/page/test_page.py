@@ -24,12 +24,12 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli.page import server as served
-from bayescal.cli.page import upload as uploads
 from bayescal.cli.page.server import LARGEST_FILE, WORD, Server
 from bayescal.cli.page.tabs import Stopped, Tab
-from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import FIELDS, Desk, columns_of
 from bayescal.core.errors import InputError
+from bayescal.data import files as uploads
+from bayescal.data.files import Upload, open_table
 from browser import CHROMIUM, Browser
 
 TAB = "0123456789abcdef" * 2
@@ -293,19 +293,19 @@ def test_what_becomes_too_large_when_unpacked_is_refused(monkeypatch):
     bomb = gzip.compress(b"0" * 6_000_000)
     assert len(bomb) < 10_000
     with pytest.raises(InputError, match=r"a\.csv\.gz is too large"):
-        Upload("a.csv.gz", bomb)
+        open_table(Upload("a.csv.gz", bomb))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as parts:
         parts.writestr("xl/worksheets/sheet1.xml", b" " * 6_000_000)
     with pytest.raises(InputError, match=r"a\.xlsx is too large"):
-        Upload("a.xlsx", packed.getvalue())
+        open_table(Upload("a.xlsx", packed.getvalue()))
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet
 
     file = io.BytesIO()
     parquet.write_table(pa.table({"y": np.zeros(1_000_001)}), file)
     with pytest.raises(InputError, match=r"a\.parquet is too large"):
-        Upload("a.parquet", file.getvalue())
+        open_table(Upload("a.parquet", file.getvalue()))
 
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.xlsx", "a.parquet", "a.sav", "a.csv", "a.exe"])

@@ -30,12 +30,12 @@ def with_value(value):
 @pytest.mark.parametrize(
     ("imputations", "told"),
     [
-        ([SCORES[0], SCORES[1, :5]], r"imputation\[0\] has 6 scores and imputation\[1\] has 5"),
+        ([SCORES[0], SCORES[1, :5]], r"imputation\[1\] has 5 cases, and y_true has 6"),
         (SCORES[:1], "at least 2 imputations.*got 1.*y_prob"),
         (SCORES[0], r"imputation\[0\] must be a list or array"),
         (0.3, "imputation must be a list"),
-        (SCORES.T, r"imputation has 6 rows of 3 scores.*Transpose it.*imputation\.T"),
-        (SCORES[:, :5], "imputation has 3 rows of 5 scores, and y_true has 6"),
+        (SCORES.T, r"imputation\[0\] has 3 cases.*Transpose it.*imputation\.T"),
+        (SCORES[:, :5], r"imputation\[0\] has 5 cases, and y_true has 6"),
         (with_value(np.nan), r"imputation\[1\]\[2\] = nan is missing"),
         (with_value(1.2), r"imputation\[1\]\[2\] = 1.2 is outside \[0, 1\]"),
     ],
@@ -59,7 +59,7 @@ def test_every_door_refuses_two_kinds_of_scores(door):
         door(Y, SCORES[0], imputation=SCORES)
     with pytest.raises(InputError, match="imputation was given beside a CalibrationData"):
         door(bc.CalibrationData(Y, SCORES[0]), imputation=SCORES)
-    with pytest.raises(InputError, match=r"imputation\[0\] has 6 scores"):
+    with pytest.raises(InputError, match=r"imputation\[1\] has 4 cases"):
         door(Y, imputation=[SCORES[0], SCORES[1, :4]])
 
 

@@ -179,22 +179,6 @@ def test_rounding_makes_no_rate_above_one() -> None:
     np.testing.assert_allclose(actual, 1 - mean, rtol=1e-9)
 
 
-def test_the_signed_square_is_unbiased() -> None:
-    """Its mean over data sets is the square error of the bins' true probabilities."""
-    rng = np.random.default_rng(7)
-    scores = rng.random(60)
-    truth = scores**1.5
-    outcomes = rng.random((40_000, 60)) < truth
-    parts = np.array_split(np.argsort(scores), 6)
-    exact = np.mean([(scores[part] - truth[part]).mean() ** 2 for part in parts])
-    # Within a bin the probabilities differ: the binomial variance is then a little too large.
-    spread = np.mean([truth[part].var() / (part.size - 1) for part in parts])
-    values = debiased_ece(outcomes, scores, n_bins=6, signed=True)
-    error = 4 * values.std() / np.sqrt(values.size)
-    assert values.mean() == pytest.approx(exact - spread, abs=error)
-    assert ece(outcomes, scores, n_bins=6, binning="mass", p=2).mean() > np.sqrt(exact) + 0.02
-
-
 def test_a_bin_of_one_case_counts_as_having_no_error() -> None:
     assert debiased_ece([1], [0.2]) == 0
     assert debiased_ece([1], [0.2], p=1) == 0

@@ -14,7 +14,7 @@ from scipy.stats import kendalltau
 
 from bayescal import CalibrationData
 from bayescal.errors import InputError
-from bayescal.estimators import merge_cells, probabilistic_kendall_tau
+from bayescal.estimators import probabilistic_kendall_tau
 from bayescal.scores import c_statistic
 
 LEVELS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.8, 1.0])
@@ -37,19 +37,6 @@ def test_observation_9(of_a: Any, before: float, after: float) -> None:
     averaged = np.repeat([np.mean(of_a), 0.2], 4)
     assert probabilistic_kendall_tau(truth, scores) == pytest.approx(before)
     assert probabilistic_kendall_tau(truth, averaged) == pytest.approx(after)
-
-
-@pytest.mark.parametrize(
-    ("truth", "before", "after"),
-    [((0.1, 0.9, 0.2, 0.3), 1, 1 / 3), ((0.9, 0.1, 0.2, 0.3), -2 / 3, 1 / 3)],
-)
-def test_merging_can_raise_and_lower_it(truth: Any, before: float, after: float) -> None:
-    """Observation 7: cells with scores .4, .8, .45 and .55, of which the first two merge at .6."""
-    scores = np.array([0.4, 0.8, 0.45, 0.55])
-    merged = merge_cells(scores, [0, 0, 1, 2])
-    np.testing.assert_allclose(merged, [0.6, 0.6, 0.45, 0.55])
-    assert probabilistic_kendall_tau(truth, scores) == pytest.approx(before)
-    assert probabilistic_kendall_tau(truth, merged) == pytest.approx(after)
 
 
 @given(VALUES)

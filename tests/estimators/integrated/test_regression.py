@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal import simulate
-from bayescal.data.rows import tabulate
+from bayescal.data.rows import levels_of
 from bayescal.estimators.smoothers import rcs_basis
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ def cases(n: int, digits: int, seed: int) -> tuple[Floats, Floats]:
 def test_knots_are_at_harrells_quantiles(n_knots: int, outer: float) -> None:
     _, x = cases(500, 9, seed=4)
     knots = np.quantile(logit(x), np.linspace(outer, 1 - outer, n_knots))
-    basis = rcs_basis(tabulate(x, None), n_knots)
+    basis = rcs_basis(levels_of(x, None), n_knots)
     at = 1 / (1 + np.exp(-knots))
     bends = basis(at)[2:]
     assert bends.shape == (n_knots - 2, n_knots)

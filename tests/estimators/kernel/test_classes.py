@@ -88,18 +88,6 @@ def test_of_two_classes_it_is_that_of_the_event(kernel: str, form: str) -> None:
     assert skce(outcome, both, **options) == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
-@pytest.mark.parametrize("kernel", ["laplace", every_pair(similarity)])
-def test_calibrated_outcomes_have_mean_zero(kernel: Any) -> None:
-    """Over all outcomes of three cases, each with its probability: exactly unbiased."""
-    _, prob = drawn(3, 3)
-    outcomes = np.array(list(product(range(3), repeat=3)))
-    chance = np.prod([prob[at, outcomes[:, at]] for at in range(3)], axis=0)
-    assert chance.sum() == pytest.approx(1)
-    assert chance @ skce(outcomes, prob, kernel=kernel) == pytest.approx(0, abs=1e-15)
-    biased = chance @ skce(outcomes, prob, form="biased")
-    assert biased == pytest.approx(np.sum(prob * (1 - prob)) / 9)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -37,13 +37,6 @@ def test_probabilities_are_means_and_evidence_is_the_mean_evidence(comparison):
         assert comparison.table.loc[name, "log_evidence"] == pytest.approx(evidence)
 
 
-def test_another_prior_is_that_of_every_imputation(scores, comparison):
-    y, imputations = scores
-    clinical = bc.compare(y, imputation=imputations, prior="clinical", draws=400, random_state=1)
-    under = comparison.under(clinical.problem.prior)
-    assert under.posterior.summary().equals(clinical.posterior.summary())
-
-
 def test_what_is_of_one_imputation_is_refused(comparison):
     with pytest.raises(InputError, match=r"loo is of one imputation.*each: imputations\[0\]"):
         comparison.loo  # noqa: B018

@@ -76,9 +76,11 @@ def test_an_assessment_says_so(cases) -> None:
 
 def test_other_shapes_are_refused(cases) -> None:
     outcomes, score = cases
-    with pytest.raises(InputError, match=r"has shape \(150, 4\)\. Transpose imputed outcomes"):
+    with pytest.raises(
+        InputError, match=r"y_true\[0\] has 4 cases, and y_prob has 150.*Transpose it"
+    ):
         bc.fit(outcomes.T, score)
-    with pytest.raises(InputError, match="1 row, one for each imputation"):
+    with pytest.raises(InputError, match="at least 2 imputations, one a row, got 1"):
         bc.fit(outcomes[:1], score)
     with pytest.raises(InputError, match="Pass a long table that has both"):
         bc.fit(outcomes, imputation=np.tile(score, (M, 1)))

@@ -129,4 +129,3 @@ def test_the_sensitivity_to_the_prior_knows_the_clusters(cases):
     assert comparison.sensitivity.loc["neutral", "prob_calibrated"] == pytest.approx(
         comparison.prob_calibrated
     )
-    assert comparison.under("clinical").problem.clusters is comparison.problem.clusters

@@ -23,7 +23,7 @@ def fit(**options):
 
 
 def test_a_line_says_so_and_the_draws_are_kept_if_time_runs_out(monkeypatch):
-    import bayescal.inference.nuts as nuts
+    import bayescal.inference.curve as nuts
 
     seen = []
 

@@ -1,1 +1,0 @@
-"""Populations to simulate from, beside the truths that come by name."""
