@@ -10,7 +10,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli import main
-from bayescal.cli.reading import read_predictions, request_of
+from bayescal.cli.reading import read_from, request_of
 
 DAYS = pd.date_range("2023-11-01", periods=120, freq="D")
 NAMES = ("--outcome", "died", "--prob", "risk", "--seed", "1")
@@ -36,7 +36,7 @@ def test_months_are_the_same_however_dates_are_written(frame, form) -> None:
     def read(form: str, **every: str) -> bc.CalibrationData:
         frame.assign(date=frame["date"].dt.strftime(form)).to_csv("a.csv", index=False)
         typed = {"outcome": ["died"], "prob": ["risk"], "period": "date"}
-        return read_predictions(request_of(Path("a.csv"), typed | every)).data
+        return read_from(request_of(Path("a.csv"), typed | every)).data
 
     assert read(form, every="month") == read("%Y-%m")
 
