@@ -102,7 +102,8 @@ def zero_of(
     """Where a function is 0 that has other signs at two ends, by inverse quadratics or halves.
 
     Chandrupatla (1997), A new hybrid quadratic/bisection algorithm for finding the zero of a
-    nonlinear function without using derivatives, Advances in Engineering Software 28.
+    nonlinear function without using derivatives, Advances in Engineering Software 28. It is in
+    SciPy, too, in `scipy.optimize`, which takes longer to import than to find many zeros.
     """
     b, a, share = low, high, 0.5
     at_b, at_a = function(b), function(a)

@@ -48,7 +48,7 @@ class KnownFit:
     known : CalibrationPosterior
         The curve, on the cases whose outcome is known.
     several : MultilevelPosterior or None
-        Of all curves, where sites, periods or subgroups were given: see `at` and `by_level`.
+        Of all curves, where sites, periods or subgroups were given: see `at`.
     """
 
     known: CalibrationPosterior
@@ -77,41 +77,6 @@ class KnownFit:
         if self.several is None:
             raise InputError(OF_ONE)
         return KnownFit(self.several.at(levels, **by_name), self.several)
-
-    def by_level(self, close: float, ci_prob: float = 0.95, *, by: Any = None) -> pd.DataFrame:
-        """Every site, period or level: what is missing, and the deltas that change its verdict.
-
-        Parameters
-        ----------
-        close : float in (0, 1)
-            The largest true calibration error that is accepted.
-        ci_prob : float in (0, 1)
-        by : str or sequence of str, optional
-            As in `MultilevelPosterior.functional`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Index: (factor, level). Columns: cases, known, share_missing; estimate, lower and upper
-            of TCE; verdict; and delta_lower and delta_upper, as of `delta_to_change`.
-        """
-        import pandas as pd
-
-        rows = {}
-        for part in [] if self.several is None else self.several.parts(by):
-            one = self.at(part.levels)
-            cases, known = (float(one.missing[name].sum()) for name in ("cases", "known"))
-            row = one.verdicts(close, [0.0], ci_prob).loc[0.0].to_dict()
-            change = one.delta_to_change(close, ci_prob)
-            rows[part.factor, part.level] = {
-                **{"cases": cases, "known": known, "share_missing": 1 - known / cases},
-                **{name: row[name] for name in ("estimate", "lower", "upper", "verdict")},
-                **{f"delta_{end}": change[end] for end in ("lower", "upper")},
-            }
-        if not rows:
-            raise InputError(OF_ONE)
-        index = pd.MultiIndex.from_tuples(list(rows), names=["factor", "level"])
-        return pd.DataFrame(list(rows.values()), index)
 
     @property
     def _seen(self) -> CalibrationData:
@@ -399,7 +364,7 @@ def fit_known(y_true: Any, y_prob: ArrayLike | None = None, **options: Any) -> K
     KnownFit
         With `posterior` (of all cases), `known`, `missing` (by fifth of the score), `sensitivity`
         and `delta_to_change` (to outcomes that are not missing at random), and of sites, periods or
-        subgroups the same of each, `at` and `by_level`.
+        subgroups the same of each by `at`.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import as_flag, as_level, as_number, check_choice
 from bayescal.core.page import Block, Figure, Page, Section
-from bayescal.core.table import Column, Row, Table
+from bayescal.core.table import Column, Row, Table, rows_of
 from bayescal.core.text import NO_CHANGE, chance, count, decimals, per_thousand, signed
 from bayescal.data.columns import WeightType
 from bayescal.gain._terms import (
@@ -286,14 +286,7 @@ class RecalibrationGain:
                 f"{middle} ({low} to {high}); "
                 f"it improves with probability {chance(float(row['prob_improved']))}."
             )
-        rows = [
-            Row(
-                str(name),
-                MEASURE_LABELS.get(str(name), str(name)),
-                {str(key): value for key, value in numbers.items()},
-            )
-            for name, numbers in summary.iterrows()
-        ]
+        rows = rows_of(summary, MEASURE_LABELS)
 
         def gained(row: Row) -> str:
             middle, ends = self._shown(row.name, dict(row.values))

@@ -23,8 +23,7 @@ from bayescal.gain._terms import (
     treated,
     with_infinite_log_gain,
 )
-from bayescal.gain.alike import Alike, of_equal_cells
-from bayescal.gain.paired import PairedPredictions
+from bayescal.gain.paired import Alike, PairedPredictions, of_equal_cells
 from bayescal.inference.averaging import FamilySamples, Mixture, in_order, prior_probabilities
 from bayescal.model.curves import average_of
 from bayescal.model.draws import WEIGHTS

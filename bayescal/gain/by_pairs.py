@@ -24,9 +24,8 @@ from bayescal.gain._terms import (
     treated,
     with_infinite_log_gain,
 )
-from bayescal.gain.alike import Alike, of_neighbours
 from bayescal.gain.by_curve import Posterior, calibration_mixture, joined
-from bayescal.gain.paired import PairedPredictions
+from bayescal.gain.paired import Alike, PairedPredictions, of_neighbours
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
@@ -159,7 +158,7 @@ def by_pairs(
     gains = joined(blocks)
     worth = _average([side.worth for side in after])
     for name, values in before.worth.items():
-        each, cases = alike.means(worth[name] - values), alike.trials
+        each, cases = worth[name] - values, alike.trials
         if each.any():
             size = float(np.sqrt(cases @ each**2 / cases[each != 0].sum()))
             size = float(np.copysign(size, cases @ each))  # exchanged predictions change its sign

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,8 @@ from bayescal.posterior.posterior import CalibrationPosterior
 __all__ = ["OPTIMISM_EVERY", "Gains", "gains_of", "gains_on", "optimism_of"]
 
 
-class _Cases(NamedTuple):
-    """Cases of each kind that are told apart, their number and their risks, each of shape (kinds,).
-
-    `outcome` is the probability of the event where a case left before the horizon. `risks` are, by
-    update, that by all cases and that by all but the one case.
-    """
-
-    outcome: Floats
-    number: Floats
-    risks: dict[str, tuple[Floats, Floats]]
+# By update, with "identity": the risks of kinds of cases by all cases, and by all but the one.
+Risks = dict[str, tuple[Floats, Floats]]
 
 
 @one_blas_thread
@@ -53,16 +45,16 @@ def optimism_of(
     Shapes: `after` (rows,).
     """
     of_times = comparison.problem.of_times
-    cases = _followed(comparison, after) if of_times else _known(comparison, after)
-    outcome, none = cases.outcome, cases.risks["identity"]
-    share = cases.number * comparison.design_effect / cases.number.sum()
+    outcome, number, risks_of = (_followed if of_times else _known)(comparison, after)
+    none = risks_of["identity"]
+    share = number * comparison.design_effect / number.sum()
     result: dict[str, dict[str, float]] = {"brier": {}}
     result |= {net_benefit_name(threshold): {} for threshold in thresholds}
     for name in after:
-        risks = zip(none, cases.risks[name], strict=True)
+        risks = zip(none, risks_of[name], strict=True)
         apparent, left_out = (_loss(outcome, s) - _loss(outcome, risk) for s, risk in risks)
         result["brier"][name] = float(share @ (apparent - left_out))
-        risk, others = cases.risks[name]
+        risk, others = risks_of[name]
         for threshold in thresholds:
             more = treated(risk, threshold) - treated(others, threshold)
             rise = net_benefit(outcome * more, more, threshold)
@@ -75,19 +67,21 @@ def _loss(outcome: Floats, risk: Floats) -> Floats:
     return outcome * (1 - risk) ** 2 + (1 - outcome) * risk**2
 
 
-def _known(comparison: CurveComparison, after: Mapping[str, Floats]) -> _Cases:
-    """Cases whose outcomes are known."""
+def _known(
+    comparison: CurveComparison, after: Mapping[str, Floats]
+) -> tuple[Floats, Floats, Risks]:
+    """Outcome, number and risks of each kind of cases that is told apart."""
     problem, none = comparison.problem, comparison.loo_of_cases["identity"]
     row, outcome = _distinct_cases(problem)
     risks = {}
     for name, risk in {"identity": problem.stated, **after}.items():
         density = np.exp(comparison.loo_of_cases[name].pointwise)
         risks[name] = risk[row], np.where(outcome > 0, density, 1 - density)
-    return _Cases(outcome, none.count, risks)
+    return outcome, none.count, risks
 
 
-def _followed(comparison: CurveComparison, updates: Iterable[str]) -> _Cases:
-    """Cases that were followed to an event or to the horizon, or left before."""
+def _followed(comparison: CurveComparison, updates: Iterable[str]) -> tuple[Floats, Floats, Risks]:
+    """The same of cases that were followed, the outcome a probability where they left before."""
     problem, followed = comparison.problem, comparison.problem.data.follow_up
     assert followed is not None
     (curves,) = comparison.posterior.tables
@@ -95,7 +89,7 @@ def _followed(comparison: CurveComparison, updates: Iterable[str]) -> _Cases:
     score = problem.data.score[followed.row]
     risks = {name: risks_left_out(*comparison.of_family(name)) for name in updates}
     outcome = expected_outcomes(problem, mean)
-    return _Cases(outcome, followed.weight, {"identity": (score, score), **risks})
+    return outcome, followed.weight, {"identity": (score, score), **risks}
 
 
 def _distinct_cases(problem: Problem) -> tuple[NDArray[np.intp], Floats]:

@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv, expit, gammaln, log_ndtr, ndtr, ndtri, stdtrit, xlog1py, xlogy
+from scipy.special import betaincinv, expit, gammaln, log_ndtr, ndtr, stdtrit, xlog1py, xlogy
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice, check_type
@@ -114,11 +114,6 @@ class Rate:
     def from_normal(self, z: Floats) -> Floats:
         """The rates at the same probabilities as standard normal numbers."""
         return np.asarray(self.most * self._root(z) ** (1 / self.a))
-
-    def to_normal(self, x: Floats) -> Floats:
-        """The standard normal numbers at the same probabilities as rates in (0, most)."""
-        share = np.asarray(x, np.float64) / self.most
-        return np.asarray(-ndtri(np.exp(self.b * np.log1p(-(share**self.a)))))
 
     def derivatives_from_normal(self, z: Floats) -> tuple[Floats, Floats]:
         """First and second derivative of `from_normal`."""

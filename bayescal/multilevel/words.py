@@ -123,17 +123,10 @@ def own_error(
     of the population. Of groups that were fitted together it is that of `own()`.
     """
     parts = tuple(curves[label].problem for label in data.groups)
-    rows, rng = OwnProblem.of(pooled.problem, parts), pooled.problem.rng("shares")
-    error = np.zeros(pooled.draws)
-    for label, share in zip(data.groups, _shares(rows, data, pooled.draws, rng), strict=True):
-        error += share * curves[label].values_of("tce")
+    rows, error = OwnProblem.of(pooled.problem, parts), np.zeros(pooled.draws)
+    owner = np.repeat(np.arange(len(parts)), [part.score.size for part in parts])[rows.order]
+    law, rng = rows.weights(data), pooled.problem.rng("shares")
+    weight = law.weights(slice(0, pooled.draws), rng)
+    for k, label in enumerate(data.groups):
+        error += weight[:, owner == k].sum(axis=1) * curves[label].values_of("tce")
     return error
-
-
-def _shares(
-    rows: OwnProblem, data: CalibrationData, draws: int, rng: np.random.Generator
-) -> list[Floats]:
-    """Draws of the share of the cases that each group has."""
-    weight = rows.weights(data).weights(slice(0, draws), rng)
-    owner = np.repeat(np.arange(len(rows.parts)), [part.score.size for part in rows.parts])
-    return [weight[:, owner[rows.order] == k].sum(axis=1) for k in range(len(rows.parts))]

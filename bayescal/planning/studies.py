@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import DiagnosticWarning, EdgeWarning, InputError
+from bayescal.core.errors import DiagnosticWarning, InputError
 from bayescal.core.progress import Progress, bar
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import shortened
@@ -52,16 +51,11 @@ class Analysis:
     conclude: str | None
     limit: float
     method: str
-    curve: str | Curve
+    curve: Curve
     prior: Prior
     ci_prob: float
     draws: int
     update: tuple[Floats, Floats] | None = None
-
-    @property
-    def nothing(self) -> float:
-        """The result of a study that cannot be analysed."""
-        return np.inf if self.conclude is None else 0.0
 
     def result(self, data: CalibrationData, seed: int) -> float:
         """Width of the interval, or 1 if what was to be concluded is concluded and 0 if not.
@@ -70,12 +64,10 @@ class Analysis:
         """
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DiagnosticWarning)
-                warnings.simplefilter("ignore", EdgeWarning)
                 warnings.simplefilter("ignore", UserWarning)
                 return self._result(data, seed)
         except InputError:
-            return self.nothing
+            return np.inf if self.conclude is None else 0.0
 
     def _result(self, data: CalibrationData, seed: int) -> float:
         if self.conclude == "update":
@@ -83,10 +75,10 @@ class Analysis:
             return float(advice.choice not in (None, "identity"))
         if self.of == "gain":
             assert self.update is not None
-            at, updated = self.update
+            points = self.update
             gain = recalibration_gain(
                 data,
-                after=_line_through(at, updated),
+                after=lambda score: np.interp(score, *points),
                 prior=self.prior,
                 draws=self.draws,
                 random_state=seed,
@@ -128,10 +120,6 @@ def analyse(analysis: Analysis, setting: Setting, n: int, seed: int, first: int)
 def analysis_seed(seed: int, n: int, study: int) -> int:
     """The seed of the analysis of one simulated study."""
     return int(stream(seed, "analysis", n, study).integers(2**31))
-
-
-def _line_through(at: Floats, values: Floats) -> Callable[[Floats], Floats]:
-    return lambda score: np.interp(score, at, values)
 
 
 BATCH, MOST_JOBS = 25, 10_000
@@ -176,18 +164,19 @@ class Studies:
     @property
     def is_approximate(self) -> bool:
         """Whether widths are computed by the normal approximation and then corrected."""
-        analysis, score = self.analysis, self.setting.score
+        analysis, score, family = self.analysis, self.setting.score, self._family
         inside = score.min() > CLOSE_TO_ENDS and score.max() < 1 - CLOSE_TO_ENDS
         return (
             not self.is_exact
             and analysis.conclude is None
             and analysis.of in LINEAR
             and inside
-            and _is_smooth(self._family)
+            and not (family.is_rough or family.has_atoms)
+            and family.size > 0
         )
 
     @property
-    def _family(self) -> str | Curve:
+    def _family(self) -> Curve:
         """The family by which widths are approximated."""
         return CURVES["beta"] if self.analysis.method == "average" else self.analysis.curve
 
@@ -267,7 +256,6 @@ class Studies:
         return 2 * self.half * logistic_slope_error(self.setting.score, trials, hits)
 
     def _widths(self, setting: Setting, n: int) -> Floats:
-        assert isinstance(self._family, Curve)
         counts = setting.counts(n, self.seed)
         quick = NormalPosterior.of(setting, *counts, self._family, self.analysis.prior)
         return quick.widths(self.analysis.of, self.half)
@@ -301,9 +289,3 @@ def _as_jobs(n_jobs: Any) -> int:
             f"{shortened(repr(n_jobs))}."
         )
     return int(n_jobs)
-
-
-def _is_smooth(curve: str | Curve) -> bool:
-    return (
-        isinstance(curve, Curve) and not curve.is_rough and not curve.has_atoms and curve.size > 0
-    )

@@ -127,16 +127,6 @@ class CurvesOfTable:
             return clipped(clipped(scores) + low + share * (high - low))
         return problem.curves_at(scores).probability(self.u)
 
-    @one_blas_thread
-    def share_monotone(self) -> float:
-        """Share of the curves that never fall over the range of the observed scores."""
-        problem, observed = self.problem, logit(self.problem.table.score)
-        grid = expit(np.linspace(observed[0], observed[-1], 201))
-        if problem.frame.scores:  # between them curves are straight, or monotone
-            grid = problem.data.score
-        rises = np.diff(problem.curves_at(grid).log_odds(self.u), axis=1) >= -1e-12
-        return float(rises.all(axis=1).mean())
-
     def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""
         evaluate([(self, wanted)], population)

@@ -663,17 +663,6 @@ class CalibrationPosterior:
             [table.distances.curve(scores) - clipped(scores) for table in self.tables]
         )
 
-    def prob_monotone(self) -> float:
-        """Probability that the curve never falls over the range of the observed scores.
-
-        Returns
-        -------
-        float
-            1 for every family but `spline`, `pieces`, `saturated` and averages that hold one of
-            them.
-        """
-        return float(np.mean([table.share_monotone() for table in self.tables]))
-
     def floor_and_ceiling(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """Lowest and highest risk of a curve with a floor and a ceiling, where the data tell them.
 

@@ -8,8 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.data.doors import Given
-from bayescal.gain.alike import of_equal_cells
-from bayescal.gain.paired import as_paired
+from bayescal.gain.paired import as_paired, of_equal_cells
 from bayescal.model.problem import prepare
 
 ROUTES = ("curve", "paired")

@@ -10,8 +10,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.data.doors import Given
-from bayescal.gain.alike import MOST_SINGLE, Alike, of_equal_cells, of_neighbours
-from bayescal.gain.paired import as_paired
+from bayescal.gain.paired import MOST_SINGLE, Alike, as_paired, of_equal_cells, of_neighbours
 from bayescal.model.problem import prepare
 
 

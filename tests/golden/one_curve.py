@@ -82,7 +82,6 @@ CURVES: Numbers = {
     "curves/beta/ess": lambda: fitted().diagnostics["ess"],
     "curves/beta/clinical_prior": lambda: fitted(prior="clinical").estimate("tce"),
     "curves/beta/student_prior": student_prior,
-    "curves/spline/prob_monotone": lambda: fitted("spline").prob_monotone(),
     "curves/pieces/prob_on_diagonal": lambda: fitted("pieces").prob_on_diagonal(),
 }
 

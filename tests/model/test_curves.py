@@ -175,7 +175,7 @@ def test_too_few_scores_leave_a_line(score):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bc.errors.EdgeWarning)
         post = bc.fit(y, np.resize(score, 12), curve="spline", random_state=0)
-    assert post.prob_monotone() == 1
+    assert (np.diff(post.curve([0.1, 0.5, 0.9])) >= 0).all()
     assert np.isfinite(post.tce()).all()
 
 

@@ -65,7 +65,6 @@ QUESTIONS = {
     "summary": lambda view: view.summary().to_numpy(),
     "net benefit": lambda view: view.net_benefit([0.3])["model"].to_numpy(),
     "value of information": lambda view: view.value_of_information([0.3])["evpi"].to_numpy(),
-    "monotone": lambda view: view.prob_monotone(),
     "off the diagonal": lambda view: view.off_diagonal(0.8).to_numpy(),
     "diagnostics": lambda view: [str(each) for each in view.diagnostics.values()],
     "coordinates": lambda view: np.column_stack(list(view.coordinates.values())),

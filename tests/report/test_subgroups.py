@@ -53,7 +53,7 @@ def test_rows_of_cells_are_those_of_the_table(a):
     assert [row["cases"] for row in rows] == a.facts.by_subgroup["cases"].tolist()
     assert [row["tce"] for row in rows] == a.facts.by_subgroup["tce"].tolist()
     assert sorted(row.label for row in rows[4:]) == sorted(
-        ", ".join(c) for c in a.facts.crossed.cells
+        ", ".join(c.values()) for c in a.facts.crossed.cells
     )
 
 

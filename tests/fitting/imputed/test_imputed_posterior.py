@@ -86,7 +86,6 @@ def test_everything_that_a_posterior_answers(post):
     assert post.tce(population="beta").size == post.draws
     assert post.functional("tce", group="prior").size == post.draws
     assert post.diagnostics["verdict"] == "ok"
-    assert 0 <= post.prob_monotone() <= 1
     assert set(np.unique(post.off_diagonal())) <= {-1, 0, 1}
     assert post.net_benefit(THRESHOLDS)["prob_best"].dims == ("threshold",)
     assert f"{M} imputations of {N} cases" in repr(post)
