@@ -246,10 +246,6 @@ sample_weight : array-like of shape (n_samples,), optional
     "share_of_each_replicate": """\
 float or ndarray
     From 0 to 1; one for each replicate when `y_true` has leading dimensions.""",
-    "not_cases": """\
-InputError
-    If the arrays are not outcomes and probabilities of the same cases, or their labels (of pandas
-    or xarray) differ.""",
 }
 
 

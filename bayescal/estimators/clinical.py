@@ -258,7 +258,6 @@ def calibration_in_the_large() -> None:
 
     Raises
     ------
-    %(not_cases)s
     SeparationError
         If the outcomes are all of one class, so that there is no finite maximum.
 
@@ -307,7 +306,6 @@ def calibration_slope() -> None:
 
     Raises
     ------
-    %(not_cases)s
     SeparationError
         If the scores of events and of other cases do not overlap, or there are none of one class,
         or one distinct score only, so that there is no finite maximum. Scores whose log-odds
@@ -352,7 +350,6 @@ def calibration_intercept() -> None:
 
     Raises
     ------
-    %(not_cases)s
     SeparationError
         As `calibration_slope`.
 
