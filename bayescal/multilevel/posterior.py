@@ -535,6 +535,8 @@ class MultilevelPosterior:
 
         views = shown(self)
         if at is not None:
+            if np.ndim(at):
+                raise InputError(f"at must name one level, or one of each axis, got {at!r:.60}.")
             levels = at if isinstance(at, Mapping) else {self._one_axis(None): at}
             levels = check_levels(self.problem, levels)
             views = {", ".join(levels.values()): self.at(levels)} | views
