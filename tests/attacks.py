@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
@@ -39,7 +39,7 @@ SHAPES = {"RecalibratedClassifier": SCORE[:, None], "VarianceRecalibrator": MATR
 """What is not fitted to a vector of probabilities."""
 GIVEN = {*CALM, "after", "before", "models", "recalibrator", "thresholds", "y_prob", "y_proba"}
 """Arguments that are passed although they have a default."""
-HOSTILE: tuple[Any, ...] = (
+HOSTILE = (
     None, "x", b"x", "", "x" * 5000, float("nan"), float("inf"), -float("inf"), -1, -0.5, 0, 0.5,
     1.5, 10**9, 10**400, 1e308, 5e-324, 1j, True, object(), int, {}, {"x": 1}, set(), [], ["x"],
     [[0.1], [0.2, 0.3]], [float("nan")], [10**400], np.array(0.3), np.array([[[1.0]]]),
@@ -53,11 +53,11 @@ ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "si
 """Arguments with one entry a case."""
 
 
-def _with(first: Any) -> list[Any]:
+def _with(first):
     return [first, *SCORE[1:].tolist()]
 
 
-HOSTILE_CASES: tuple[Any, ...] = (
+HOSTILE_CASES = (
     *map(
         _with, (None, "x", "x" * 5000, pd.NA, np.nan, np.inf, -1, 1.5, 10**400, 1j, True, {}, [1])
     ),
@@ -135,14 +135,14 @@ class Call:
     given: dict[str, Any]
     arguments: tuple[str, ...] = field(default=())
 
-    def __call__(self, **changed: Any) -> Any:
+    def __call__(self, **changed):
         """Call it in a temporary folder, where functions that write may write."""
         with chdir(scratch().name):
             return self.function(**self.given | changed)
 
 
 @cache
-def objects() -> dict[str, Any]:
+def objects():
     """One of each object that a user holds, by the name of its class."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -181,7 +181,7 @@ def objects() -> dict[str, Any]:
 
 
 @cache
-def folder() -> tempfile.TemporaryDirectory[str]:
+def folder():
     """Files to read: a posterior, a table, a report and cases."""
     made = tempfile.TemporaryDirectory()
     at, known = Path(made.name), objects()
@@ -193,12 +193,12 @@ def folder() -> tempfile.TemporaryDirectory[str]:
 
 
 @cache
-def scratch() -> tempfile.TemporaryDirectory[str]:
+def scratch():
     """Where every call runs, whose files are named by whatever it is attacked with."""
     return tempfile.TemporaryDirectory()
 
 
-def values(owner: str) -> dict[str, Any]:
+def values(owner):
     """What arguments without a default are, by their names."""
     made = objects()
     return CALM | {
@@ -252,13 +252,13 @@ def values(owner: str) -> dict[str, Any]:
     }
 
 
-def _trace_of_model() -> dict[str, Any]:
+def _trace_of_model():
     post = bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0)
     return {"idata": post.tree, "model": bc.build_model(OUTCOME, SCORE, curve="logistic")}
 
 
 @cache
-def special() -> dict[str, dict[str, Any]]:
+def special():
     """Values that one function needs and others of that argument do not."""
     at, made = Path(folder().name), objects()
     plan = {
@@ -334,12 +334,12 @@ def special() -> dict[str, dict[str, Any]]:
     }
 
 
-def _known() -> Any:
+def _known():
     known = [None if case % 4 == 0 else outcome for case, outcome in enumerate(OUTCOME.tolist())]
     return bc.fit_known(known, SCORE, curve="logistic", draws=400, random_state=0)
 
 
-def _callables() -> Iterator[tuple[str, str, Callable[..., Any]]]:
+def _callables():
     """Whose it is, what it is called, and a function that is called with keywords."""
     for module in MODULES:
         owner = module.__name__.split(".")[-1]
@@ -355,7 +355,7 @@ def _callables() -> Iterator[tuple[str, str, Callable[..., Any]]]:
                         yield name, f"{name}.{method}", getattr(objects()[name], method)
 
 
-def calls() -> Iterator[Call]:
+def calls():
     """Every public function, method and recalibrator."""
     for owner, name, function in _callables():
         own = special().get(name, {})
@@ -389,7 +389,7 @@ def calls() -> Iterator[Call]:
         )
 
 
-def _recalibrated(made: type, X: Any, y: Any, sample_weight: Any, new: Any, **options: Any) -> Any:
+def _recalibrated(made, X, y, sample_weight, new, **options):
     if made is bc.recalibrate.RecalibratedClassifier:
         classifier = LogisticRegression().fit(SCORE[:, None], OUTCOME)
         options = {"estimator": classifier} | options
@@ -399,14 +399,14 @@ def _recalibrated(made: type, X: Any, y: Any, sample_weight: Any, new: Any, **op
 
 
 @contextmanager
-def confined() -> Iterator[None]:
+def confined():
     """At most some gigabytes more of memory, and some seconds; only Linux can limit both."""
     if sys.platform != "linux":
         yield
         return
     import resource
 
-    def late(*_: Any) -> None:
+    def late(*_):
         raise TimeoutError(f"not finished after {SECONDS} s")
 
     with open("/proc/self/statm") as file:
@@ -423,7 +423,7 @@ def confined() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, old)
 
 
-def attack(call: Call, key: str, value: Any) -> str:
+def attack(call, key, value):
     """What is wrong with what comes back; empty if nothing is."""
     try:
         with warnings.catch_warnings(), confined():
@@ -447,7 +447,7 @@ def attack(call: Call, key: str, value: Any) -> str:
     return "NaN is printed" if ours and re.search(r"\bnan\b", repr(result)) else ""
 
 
-def fault(message: str, key: str) -> str:
+def fault(message, key):
     """Why an error does not tell a person what to mend; empty if it does."""
     if "\n" in message:
         return f"more than a line: {message!r}"
@@ -461,7 +461,7 @@ def fault(message: str, key: str) -> str:
     return ""
 
 
-def numbers(result: Any) -> Iterator[Any]:
+def numbers(result):
     """All floating-point numbers of a result, as arrays."""
     if isinstance(result, (float, np.floating)):
         yield np.asarray(result)

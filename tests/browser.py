@@ -1,7 +1,5 @@
 """A real browser without a window, driven through its debugging pipe: no driver is needed."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -17,7 +15,7 @@ START = 'exec "$@" 3<&"$READ" 4>&"$WRITE"'
 class Browser:
     """A browser with tabs, each by the name that the browser gave it."""
 
-    def __init__(self, profile: Path, size=(1200, 900)):
+    def __init__(self, profile, size=(1200, 900)):
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         flags = [

@@ -5,12 +5,9 @@ stand-in of the same size and kind is made from a seed, and each answer is compu
 definition that is written out here, as plainly as possible and with nothing of bayescal.
 """
 
-from __future__ import annotations
-
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,7 +34,7 @@ Clinical = Callable[[str], tuple[Any, Any, Mapping[str, Any]]]
 """Of the name of a set: outcomes, scores and answers by R's names."""
 
 
-def clinical_set(folder: Path | None, name: str) -> tuple[Any, Any, Mapping[str, Any]]:
+def clinical_set(folder, name):
     """Outcomes, scores and answers: of the reference data in a folder, or of a stand-in."""
     if folder is None:
         outcomes, scores = stand_in(name)
@@ -46,7 +43,7 @@ def clinical_set(folder: Path | None, name: str) -> tuple[Any, Any, Mapping[str,
     return *read(folder, name), answers["recomputed_R"][name]
 
 
-def read(folder: Path, name: str) -> tuple[Any, Any]:
+def read(folder, name):
     """Outcomes and scores of a file, or of one forecaster of rain."""
     file, outcome, score = name, "outcome", "score"
     if name.startswith("precip_"):
@@ -57,7 +54,7 @@ def read(folder: Path, name: str) -> tuple[Any, Any]:
     return np.array(outcomes), np.array(scores)
 
 
-def stand_in(name: str) -> tuple[Any, Any]:
+def stand_in(name):
     """Scores from a beta law, and outcomes from a line in their log-odds."""
     n, law, (intercept, slope), digits = CLINICAL[name]
     rng = np.random.default_rng(list(CLINICAL).index(name))
@@ -69,23 +66,23 @@ def stand_in(name: str) -> tuple[Any, Any]:
 class Definitions(Mapping[str, Any]):
     """Answers by R's names, each computed when it is asked for."""
 
-    def __init__(self, outcomes: Any, scores: Any) -> None:
+    def __init__(self, outcomes, scores):
         self.y, self.s = outcomes, scores
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key):
         return ANSWERS[key](self.y, self.s)
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self):
         return iter(ANSWERS)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(ANSWERS)
 
 
 # Regressions
 
 
-def fitted(y: Any, columns: Any, offset: Any = 0.0) -> tuple[Any, Any, Any]:
+def fitted(y, columns, offset=0.0):
     """Coefficients, their standard errors and rates of a logistic regression, by Newton's steps."""
     basis, coef = np.column_stack(columns), np.zeros(len(columns))
     for _ in range(60):
@@ -95,27 +92,27 @@ def fitted(y: Any, columns: Any, offset: Any = 0.0) -> tuple[Any, Any, Any]:
     return coef, np.sqrt(np.diag(np.linalg.inv(information))), expit(basis @ coef + offset)
 
 
-def log_likelihood(y: Any, rate: Any) -> float:
+def log_likelihood(y, rate):
     return float(y @ np.log(rate) + (1 - y) @ np.log(1 - rate))
 
 
-def line(y: Any, s: Any) -> dict[str, float]:
+def line(y, s):
     coef, error, _ = fitted(y, [np.ones_like(s), logit(s)])
     names = "(Intercept)", "lp", "(Intercept).1", "lp.1"
     return dict(zip(names, [*coef, *error], strict=True))
 
 
-def shift(y: Any, s: Any) -> list[float]:
+def shift(y, s):
     coef, error, _ = fitted(y, [np.ones_like(s)], logit(s))
     return [float(coef[0]), float(error[0])]
 
 
-def beta(y: Any, s: Any) -> tuple[Any, Any]:
+def beta(y, s):
     coef, _, rate = fitted(y, [np.log(s), -np.log(1 - s), np.ones_like(s)])
     return dict(zip("abc", coef, strict=True)), rate
 
 
-def splines(y: Any, s: Any, places: list[float]) -> Any:
+def splines(y, s, places):
     """Rates by a restricted cubic spline of the log-odds: Harrell's truncated powers."""
     x = logit(s)
     *inner, before, last = knots = np.quantile(x, places)
@@ -131,29 +128,29 @@ def splines(y: Any, s: Any, places: list[float]) -> Any:
 # Tests and scores
 
 
-def gain_of_line(y: Any, s: Any) -> float:
+def gain_of_line(y, s):
     """Twice the gain in log likelihood by intercept and slope."""
     rate = fitted(y, [np.ones_like(s), logit(s)])[2]
     return 2 * (log_likelihood(y, rate) - log_likelihood(y, s))
 
 
-def gain_of_scores(y: Any, s: Any) -> float:
+def gain_of_scores(y, s):
     """Twice the gain in log likelihood over the mean outcome."""
     return 2 * (log_likelihood(y, s) - log_likelihood(y, np.full(s.size, y.mean())))
 
 
-def concordance(y: Any, s: Any) -> float:
+def concordance(y, s):
     """The share of pairs in order: Mann and Whitney's statistic."""
     ones = y.sum()
     return float((rankdata(s)[y == 1].sum() - ones * (ones + 1) / 2) / (ones * (y.size - ones)))
 
 
-def spiegelhalter(y: Any, s: Any) -> dict[str, float]:
+def spiegelhalter(y, s):
     z = ((y - s) * (1 - 2 * s)).sum() / np.sqrt(((1 - 2 * s) ** 2 * s * (1 - s)).sum())
     return {"Z": float(z), "P": float(2 * norm.sf(abs(z)))}
 
 
-def hosmer_lemeshow(y: Any, s: Any) -> dict[str, float]:
+def hosmer_lemeshow(y, s):
     """Ten groups, each closed on the right, cut at the quantiles."""
     group = np.searchsorted(np.unique(np.quantile(s, np.arange(1, 10) / 10)), s)
     statistic = 0.0
@@ -166,7 +163,7 @@ def hosmer_lemeshow(y: Any, s: Any) -> dict[str, float]:
     return {"stat": float(statistic), "groups": groups} | tests
 
 
-def pooled(y: Any, s: Any) -> Any:
+def pooled(y, s):
     """Isotonic rates, equal scores together."""
     values, index, count = np.unique(s, return_inverse=True, return_counts=True)
     means = np.bincount(index, y) / count
@@ -174,7 +171,7 @@ def pooled(y: Any, s: Any) -> Any:
     return isotonic_regression(means, sample_weight=count.astype(float))[index]
 
 
-def corp(y: Any, s: Any) -> dict[str, float]:
+def corp(y, s):
     parts = [np.mean((y - rate) ** 2) for rate in (s, pooled(y, s), np.full(y.size, y.mean()))]
     score, best, unc = map(float, parts)
     return {"S": score, "MCB": score - best, "DSC": unc - best, "UNC": unc}
@@ -183,13 +180,13 @@ def corp(y: Any, s: Any) -> dict[str, float]:
 # Distances between a curve and the scores
 
 
-def smoothed(y: Any, s: Any) -> Any:
+def smoothed(y, s):
     """Cleveland's lowess without robust steps, as val.prob calls it."""
     return lowess(y, s, frac=2 / 3, it=0, delta=0.01 * np.ptp(s), return_sorted=False)
 
 
-def indices(curve: Callable[[Any, Any], Any]) -> Callable[[Any, Any], dict[str, float]]:
-    def computed(y: Any, s: Any) -> dict[str, float]:
+def indices(curve):
+    def computed(y, s):
         gap = np.abs(curve(y, s) - s)
         each = gap.mean(), np.median(gap), np.quantile(gap, 0.9), gap.max(), 100 * (gap**2).mean()
         return dict(zip(("Eavg", "E50", "E90", "Emax", "ECI"), map(float, each), strict=True))
@@ -197,7 +194,7 @@ def indices(curve: Callable[[Any, Any], Any]) -> Callable[[Any, Any], dict[str, 
     return computed
 
 
-ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
+ANSWERS = {
     "n": lambda y, s: y.size,
     "events": lambda y, s: y.sum(),
     "n_dropped": lambda y, s: 0,

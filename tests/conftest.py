@@ -1,16 +1,12 @@
 """What every test shares: the reference data, a quiet matplotlib, and Hypothesis profiles."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import itertools
 import os
 import sys
-from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import pytest
@@ -25,7 +21,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # there is a worker for each core
 
 
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist need not be installed
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+def pytest_xdist_make_scheduler(config, log):
     """A worker that is done takes tests from another, since some take a hundred times as long."""
     from xdist.scheduler import WorkStealingScheduling
 
@@ -35,7 +31,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 gc.disable()  # a quarter of collecting the tests was spent on looking for garbage among them
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """From here on, garbage is looked for among what tests make."""
     gc.freeze()
     gc.enable()
@@ -50,13 +46,13 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Generator[None, Any, Any]:
+def pytest_runtest_protocol():
     """Where nobody gives a seed, it is 0, then 1, ...: every run has the same diagnostics."""
     import numpy as np
 
     unseeded, seeds = np.random.default_rng, itertools.count()
 
-    def default_rng(seed: Any = None) -> np.random.Generator:
+    def default_rng(seed=None):
         return unseeded(next(seeds) if seed is None else seed)
 
     with mock.patch.object(np.random, "default_rng", default_rng):
@@ -68,7 +64,7 @@ DATA = Path(os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared").abs
 REQUIRED = os.environ.get("BAYESCAL_REQUIRE_DATA") == "1"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     """Say which scores are better than stored, and how many tests were skipped for want of data."""
     for report in terminalreporter.stats.get("passed", []):
         for name, words in report.user_properties:
@@ -84,7 +80,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def reference_data() -> Path | None:
+def reference_data():
     """The folder of reference data; None without it.
 
     It is no part of the package. BAYESCAL_DATA says where it is; otherwise it is looked for in
@@ -93,7 +89,7 @@ def reference_data() -> Path | None:
     return DATA if DATA.is_dir() else None
 
 
-def with_answers(folder: Path | None, name: str) -> Path | None:
+def with_answers(folder, name):
     """The folder, unless it lacks a file of answers, for which there are definitions."""
     if folder is None or REQUIRED or (folder / "oracles" / name).is_file():
         return folder
@@ -101,7 +97,7 @@ def with_answers(folder: Path | None, name: str) -> Path | None:
 
 
 @contextmanager
-def skipping_what_is_missing() -> Iterator[None]:
+def skipping_what_is_missing():
     """A file that the folder lacks is a reason to skip, as a missing folder is."""
     try:
         yield
@@ -113,19 +109,19 @@ def skipping_what_is_missing() -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call() -> Generator[None, Any, Any]:
+def pytest_pyfunc_call():
     with skipping_what_is_missing():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup() -> Generator[None, Any, Any]:
+def pytest_fixture_setup():
     with skipping_what_is_missing():
         return (yield)
 
 
 @pytest.fixture(scope="session")
-def known(reference_data: Path | None) -> Any:
+def known(reference_data):
     """Outcomes, scores and known answers of the set A, B or C: see `known_sets.py`."""
     from known_sets import known_set
 
@@ -133,7 +129,7 @@ def known(reference_data: Path | None) -> Any:
 
 
 @pytest.fixture(scope="session")
-def clinical(reference_data: Path | None) -> Any:
+def clinical(reference_data):
     """Outcomes, scores and R's answers of a set of forecasts: see `clinical_sets.py`."""
     from clinical_sets import clinical_set
 
@@ -141,7 +137,7 @@ def clinical(reference_data: Path | None) -> Any:
 
 
 @pytest.fixture(scope="session")
-def shared_data(reference_data: Path | None) -> Path:
+def shared_data(reference_data):
     """Folder of reference data: `oracles/` (known answers) and `data/` (real data sets).
 
     With BAYESCAL_REQUIRE_DATA=1 its absence is a failure, not a skip.
@@ -155,7 +151,7 @@ def shared_data(reference_data: Path | None) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
+def _close_figures():
     """Close what a test drew, so that one test's figures are no other test's warning."""
     yield
     if "matplotlib.pyplot" in sys.modules:

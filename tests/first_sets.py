@@ -1,8 +1,5 @@
 """Fifteen data sets that people bring, each as the arguments of `bayescal.assess`."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +8,7 @@ from scipy.special import expit
 Given = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def drawn(
-    n: int, *, mean: float = -1.0, sd: float = 1.0, slope: float = 1.0, shift: Any = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
+def drawn(n, *, mean=-1.0, sd=1.0, slope=1.0, shift=0.0):
     """Outcomes and scores: log-odds of the outcomes are a line in those of the scores."""
     rng = np.random.default_rng(n)
     x = rng.normal(mean, sd, n)
@@ -21,7 +16,7 @@ def drawn(
     return y, expit(x)
 
 
-def of_sites(spread: float) -> Given:
+def of_sites(spread):
     rng = np.random.default_rng(15)
     site = np.repeat(np.arange(15), 150)
     shift = spread * rng.standard_normal(15)
@@ -29,13 +24,13 @@ def of_sites(spread: float) -> Given:
     return (y, p), {"site": np.array([f"H{k:02}" for k in range(15)])[site]}
 
 
-def of_periods() -> Given:
+def of_periods():
     period = np.repeat(np.arange(12), 150)
     y, p = drawn(period.size, shift=0.7 * (period >= 8))
     return (y, p), {"period": np.array([f"2024-{k + 1:02}" for k in range(12)])[period]}
 
 
-def of_wards() -> Given:
+def of_wards():
     """3000 patients, of whom 80 of one ward have 1.6 times their events."""
     rng = np.random.default_rng(6)
     risk = expit(rng.normal(-1, 0.8, 3000))
@@ -46,7 +41,7 @@ def of_wards() -> Given:
     return (y, risk), {"subgroup": {"ward": name}}
 
 
-def of_classes() -> Given:
+def of_classes():
     rng = np.random.default_rng(3)
     z = rng.normal(0, 1.5, (600, 3))
     p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
@@ -55,7 +50,7 @@ def of_classes() -> Given:
     return (y, p), {}
 
 
-def of_a_language_model() -> Given:
+def of_a_language_model():
     """Stated confidences, most of them .9 and more, of answers of which 6 in 10 are right."""
     rng = np.random.default_rng(4)
     stated = rng.choice(
@@ -65,22 +60,22 @@ def of_a_language_model() -> Given:
     return (y, stated), {}
 
 
-def inverted() -> Given:
+def inverted():
     y, p = drawn(300, slope=1.3)
     return (1 - y, p), {}
 
 
-def separated() -> Given:
+def separated():
     _, p = drawn(80)
     return ((p > 0.3).astype(int), p), {}
 
 
-def labels_as_scores() -> Given:
+def labels_as_scores():
     y, p = drawn(400)
     return (y, (p > 0.4).astype(float)), {}
 
 
-SETS: dict[str, Callable[[], Given]] = {
+SETS = {
     "150 calibrated": lambda: (drawn(150), {}),
     "slope .55 of 400": lambda: (drawn(400, slope=0.55), {}),
     "12 patients": lambda: (drawn(12), {}),

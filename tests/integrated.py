@@ -1,12 +1,10 @@
 """The levels of a term integrated out by the engine at given scales and a given average."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_expit, logsumexp
 from scipy.stats import multivariate_normal
 
-from bayescal.multilevel.density import EffectsDensity, Peak
+from bayescal.multilevel.density import Peak
 from bayescal.multilevel.layout import times
 from bayescal.multilevel.sample import levels_given_rest
 
@@ -20,7 +18,7 @@ def standard_of(problem, scales, correlation=None):
     return [standard[np.searchsorted(curve, x)] for curve, x in zip(curves, wanted, strict=True)]
 
 
-def log_integral(density: EffectsDensity, point, rest, repeats=20_000):
+def log_integral(density, point, rest, repeats=20_000):
     """Log likelihood of all groups, levels integrated out: the mean of unbiased estimates.
 
     `point` and `rest` have one row.

@@ -7,11 +7,9 @@ stand-ins is stored in `known_sets.json`; `python tests/known_sets.py`, with bot
 it again.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +30,7 @@ Known = Callable[[str], tuple[Any, Any, Mapping[str, Any]]]
 """Of the name of a set: outcomes, scores and answers by their keys."""
 
 
-def known_set(folder: Path | None, name: str) -> tuple[Any, Any, Mapping[str, Any]]:
+def known_set(folder, name):
     """Outcomes, scores and answers: of the reference data in a folder, or of a stand-in."""
     if folder is None:
         outcomes, scores = stand_in(name)
@@ -42,7 +40,7 @@ def known_set(folder: Path | None, name: str) -> tuple[Any, Any, Mapping[str, An
     return outcomes, scores, answers[name]
 
 
-def stand_in(name: str) -> tuple[Any, Any]:
+def stand_in(name):
     """Over-confident scores (A, the recipe of the set), some equal (B), and nearly certain (C)."""
     rng = np.random.default_rng(NAMES.index(name))
     if name == "A":
@@ -61,11 +59,11 @@ def stand_in(name: str) -> tuple[Any, Any]:
 class Definitions(Mapping[str, Any]):
     """Answers by the keys of the reference data, each computed when it is asked for."""
 
-    def __init__(self, name: str, outcomes: Any, scores: Any) -> None:
+    def __init__(self, name, outcomes, scores):
         self.y, self.s = outcomes, scores
         self.stored = json.loads(STORED.read_text("utf-8"))[name]
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key):
         if key in self.stored:
             return self.stored[key]
         for pattern, answer in ANSWERS.items():
@@ -74,17 +72,17 @@ class Definitions(Mapping[str, Any]):
                 return answer(self.y, self.s, **match.groupdict())
         raise KeyError(key)
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self):
         return iter(self.stored)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self.stored)
 
 
 # Bins
 
 
-def bins_of(y: Any, s: Any, kind: str, n: int) -> list[tuple[Any, Any]]:
+def bins_of(y, s, kind, n):
     """Outcomes and scores of every bin that holds a case.
 
     "EW" has equal widths, closed on the right. "EM" splits the sorted cases evenly, equal scores
@@ -105,7 +103,7 @@ def bins_of(y: Any, s: Any, kind: str, n: int) -> list[tuple[Any, Any]]:
     return [(y[index == b], s[index == b]) for b in np.unique(index)]
 
 
-def gaps_of(bins: list[tuple[Any, Any]]) -> tuple[Any, Any, Any]:
+def gaps_of(bins):
     """Share of the cases, mean outcome less mean score, and variance of the mean outcome."""
     size = np.array([y.size for y, _ in bins])
     rate = np.array([y.mean() for y, _ in bins])
@@ -113,25 +111,25 @@ def gaps_of(bins: list[tuple[Any, Any]]) -> tuple[Any, Any, Any]:
     return size / size.sum(), rate - score, rate * (1 - rate) / np.maximum(size - 1, 1)
 
 
-def plain(y: Any, s: Any, n: str = "15", p: str = "1", kind: str = "EW") -> float:
+def plain(y, s, n="15", p="1", kind="EW"):
     share, gap, _ = gaps_of(bins_of(y, s, kind, int(n)))
     return float((share @ np.abs(gap) ** int(p)) ** (1 / int(p)))
 
 
-def average(y: Any, s: Any, n: str) -> float:
+def average(y, s, n):
     return float(np.abs(gaps_of(bins_of(y, s, "EW", int(n)))[1]).mean())
 
 
-def signed(y: Any, s: Any, n: str = "15", kind: str = "EM") -> float:
+def signed(y, s, n="15", kind="EM"):
     share, gap, variance = gaps_of(bins_of(y, s, kind, int(n)))
     return float(share @ (gap**2 - variance))
 
 
-def debiased(y: Any, s: Any, n: str = "15", kind: str = "EM") -> float:
+def debiased(y, s, n="15", kind="EM"):
     return float(np.sqrt(max(signed(y, s, n, kind), 0.0)))
 
 
-def debiased_absolute(y: Any, s: Any, n: str, kind: str) -> float:
+def debiased_absolute(y, s, n, kind):
     """The limit of many resampled rates: with them |gap| has the mean of a folded normal."""
     bins = bins_of(y, s, kind, int(n))
     share, gap, _ = gaps_of(bins)
@@ -142,7 +140,7 @@ def debiased_absolute(y: Any, s: Any, n: str, kind: str) -> float:
     return float(share @ (2 * np.abs(gap) - folded))
 
 
-def swept(y: Any, s: Any, kind: str) -> int:
+def swept(y, s, kind):
     """The most bins before mean outcomes first fall."""
     for n in range(2, s.size + 1):
         rates = [part.mean() for part, _ in bins_of(y, s, kind, n)]
@@ -157,7 +155,7 @@ KINDS = {"em": "em", "ew": "EW"}
 # Smoothing
 
 
-def area(places: Any, residuals: Any, sigma: float, mirrors: bool) -> float:
+def area(places, residuals, sigma, mirrors):
     """Integral of the absolute smoothed residual, between roots, by the normal distribution."""
     low, high = places.min() - 9 * sigma, places.max() + 9 * sigma
     if mirrors:
@@ -166,7 +164,7 @@ def area(places: Any, residuals: Any, sigma: float, mirrors: bool) -> float:
         near = np.abs(images - 0.5) < 0.5 + 9 * sigma
         places, residuals, low, high = images[near], np.tile(residuals, 10)[near], 0.0, 1.0
 
-    def smoothed(at: Any) -> Any:
+    def smoothed(at):
         z = (np.asarray(at)[..., None] - places) / sigma
         return np.exp(-0.5 * z**2) @ residuals
 
@@ -178,17 +176,17 @@ def area(places: Any, residuals: Any, sigma: float, mirrors: bool) -> float:
     return float(np.abs(np.diff(ndtr((ends[:, None] - places) / sigma) @ residuals)).sum())
 
 
-def smoothed_error(y: Any, s: Any, sigma: str) -> float:
+def smoothed_error(y, s, sigma):
     return area(s, (y - s) / s.size, float(sigma), mirrors=True)
 
 
-def fixed_point(y: Any, s: Any) -> float:
+def fixed_point(y, s):
     return float(
         brentq(lambda sigma: area(s, (y - s) / s.size, sigma, True) - sigma, 1e-3, 1, xtol=1e-11)
     )
 
 
-def along_log_odds(y: Any, s: Any, bins: str) -> float:
+def along_log_odds(y, s, bins):
     """By a cubic spline through the smoothed residual; each case reaches nine bandwidths."""
     sigma, centres = 1 / int(bins), np.clip(logit(s), -40, 40)
     at = np.linspace(centres.min() - 9 * sigma, centres.max() + 9 * sigma, 200_001)
@@ -204,7 +202,7 @@ def along_log_odds(y: Any, s: Any, bins: str) -> float:
     return float(np.abs(areas).sum() / (s.size * sigma * np.sqrt(2 * np.pi)))
 
 
-def twice_the_ratio(y: Any, s: Any, bandwidth: str, p: str) -> float:
+def twice_the_ratio(y, s, bandwidth, p):
     """Beta kernels, each case left out of its own mean."""
     width, s = float(bandwidth), s.clip(1e-6, 1 - 1e-6)
     kernel = beta.pdf(s[:, None], s / width + 1, (1 - s) / width + 1)
@@ -215,16 +213,16 @@ def twice_the_ratio(y: Any, s: Any, bandwidth: str, p: str) -> float:
 # Pairs of cases
 
 
-def pairs_of(y: Any, s: Any, kernel: Callable[[Any], Any]) -> Any:
+def pairs_of(y, s, kernel):
     gap = y - s
     return np.outer(gap, gap) * kernel(np.abs(s[:, None] - s))
 
 
-def mean_embedding(y: Any, s: Any) -> float:
+def mean_embedding(y, s):
     return float(np.sqrt(pairs_of(y, s, lambda d: np.exp(-d / 0.4)).mean()))
 
 
-def kernel_error(y: Any, s: Any, form: str, shape: str) -> float:
+def kernel_error(y, s, form, shape):
     """Of both classes, whose residuals are opposite: each product counts twice."""
     kernel = (lambda d: np.exp(-d)) if shape == "Exp" else (lambda d: np.exp(-(d**2) / 2))
     pairs = 2 * pairs_of(y, s, kernel)
@@ -239,12 +237,12 @@ def kernel_error(y: Any, s: Any, form: str, shape: str) -> float:
 # Sums, and maximum likelihood
 
 
-def furthest_sum(y: Any, s: Any) -> float:
+def furthest_sum(y, s):
     """Of outcome less score, summed over all cases up to each distinct score."""
     return float(max(abs(np.sum((y - s)[s <= score])) for score in np.unique(s)) / s.size)
 
 
-def maximum(y: Any, basis: Any, offset: Any = 0.0) -> tuple[Any, Any]:
+def maximum(y, basis, offset=0.0):
     """Coefficients by Newton steps, and their standard errors."""
     coef = np.zeros(basis.shape[1])
     for _ in range(50):
@@ -254,17 +252,17 @@ def maximum(y: Any, basis: Any, offset: Any = 0.0) -> tuple[Any, Any]:
     return coef.tolist(), np.sqrt(np.diag(inverse)).tolist()
 
 
-def line(y: Any, s: Any) -> tuple[Any, Any]:
+def line(y, s):
     x = logit(s.clip(EDGE, 1 - EDGE))
     return maximum(y, np.column_stack([np.ones_like(x), x]))
 
 
-def shift(y: Any, s: Any) -> float:
+def shift(y, s):
     x = logit(s.clip(EDGE, 1 - EDGE))
     return maximum(y, np.ones((x.size, 1)), x)[0][0]
 
 
-def curve(y: Any, s: Any) -> Any:
+def curve(y, s):
     s = s.clip(EDGE, 1 - EDGE)
     return maximum(y, np.column_stack([np.log(s), -np.log1p(-s), np.ones_like(s)]))[0]
 
@@ -272,11 +270,11 @@ def curve(y: Any, s: Any) -> Any:
 # Scores
 
 
-def brier(y: Any, s: Any) -> float:
+def brier(y, s):
     return float(np.mean((s - y) ** 2))
 
 
-def isotonic(y: Any, s: Any) -> Any:
+def isotonic(y, s):
     """The mean outcome of each score, pooled until it rises."""
     score, row, cases = np.unique(s, return_inverse=True, return_counts=True)
     rate = np.bincount(row, y) / cases
@@ -284,18 +282,18 @@ def isotonic(y: Any, s: Any) -> Any:
     return isotonic_regression(rate, sample_weight=cases)[row]
 
 
-def corp(y: Any, s: Any) -> list[float]:
+def corp(y, s):
     uncertainty, resolved = brier(y, np.full(y.size, y.mean())), brier(y, isotonic(y, s))
     return [brier(y, s) - resolved, uncertainty - resolved, uncertainty]
 
 
-def beta_moments(y: Any, s: Any) -> dict[str, Any]:
+def beta_moments(y, s):
     """Shapes of the beta law with the mean and variance of the scores."""
     size = s.mean() * (1 - s.mean()) / s.var(ddof=1) - 1
     return {"beta_moments": [s.mean() * size, (1 - s.mean()) * size]}
 
 
-def least_squares(y: Any, s: Any) -> dict[str, Any]:
+def least_squares(y, s):
     """Equation 9: a beta curve through bins of all numbers, without a constraint, on log-odds.
 
     Of each number of bins N // B cases a bin in ascending order, the rest left out.
@@ -313,7 +311,7 @@ def least_squares(y: Any, s: Any) -> dict[str, Any]:
     score, rate, weight = np.concatenate(parts, axis=1)
     basis = np.column_stack([np.log(score), -np.log1p(-score), np.ones_like(score)])
 
-    def loss(coef: Any) -> float:
+    def loss(coef):
         return float(weight @ np.exp((expit(basis @ coef) - rate) ** 2))
 
     tight = {"xatol": 1e-10, "fatol": 1e-15, "maxiter": 20_000, "maxfev": 20_000}
@@ -322,7 +320,7 @@ def least_squares(y: Any, s: Any) -> dict[str, Any]:
     return {"a,b,c": best.x.tolist(), "objective": float(best.fun)}
 
 
-ANSWERS: dict[str, Callable[..., Any]] = {
+ANSWERS = {
     r"verified\.get_calibration_error\(.*": debiased,
     r"caltrain\.ew_ece_bin,norm(?P<p>\d),(?P<n>\d+)": plain,
     r"caltrain\.em_ece_bin,norm(?P<p>\d),(?P<n>\d+)": lambda y, s, n, p: plain(y, s, n, p, "em"),
@@ -362,12 +360,12 @@ ANSWERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def by_packages(outcomes: Any, scores: Any) -> dict[str, Any]:
+def by_packages(outcomes, scores):
     """What relplot and betacal say."""
     from betacal import BetaCalibration
     from relplot import metrics, prepare_rel_diagram
 
-    answers: dict[str, Any] = {"relplot.smECE": float(metrics.smECE(scores, outcomes))}
+    answers = {"relplot.smECE": float(metrics.smECE(scores, outcomes))}
     for sigma in (0.02, 0.05, 0.1, 0.2):
         value = metrics.smECE_sigma(scores, outcomes, sigma)
         answers[f"relplot.smECE_sigma({sigma})"] = float(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations
@@ -30,12 +30,12 @@ NOT_OF_CASES = {
 """Lengths of arrays that have an entry for something else than a case (or a row of a table)."""
 
 
-def _halves(outcome: Any) -> Any:
+def _halves(outcome):
     """0 or 1 for each case, both of as many events and others, where these are even."""
     return np.where(outcome, np.cumsum(outcome), np.cumsum(1 - outcome)) % 2
 
 
-COLUMNS: dict[str, Any] = {
+COLUMNS = {
     "X": SCORE,
     "after": np.sqrt(SCORE),
     "before": SCORE,
@@ -67,7 +67,7 @@ COLUMNS: dict[str, Any] = {
 """A value for each case, by the name of the argument."""
 IMPUTED = {"imputation": [SCORE, SCORE**0.9]}
 """A matrix in place of the scores."""
-SPECIAL: dict[str, dict[str, Any]] = {
+SPECIAL = {
     "bayescal.assess": IMPUTED,
     "bayescal.compare": IMPUTED,
     "bayescal.fit": IMPUTED,
@@ -104,7 +104,7 @@ WITH = {"entry": "event", "stratum": "cluster"}
 
 
 @cache
-def given_with() -> dict[tuple[str, str], dict[str, Any]]:
+def given_with():
     """What a function needs for one of its arguments; fits, which a collection does without."""
     clustered = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
     stratified = bc.fit(
@@ -120,7 +120,7 @@ def given_with() -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-OTHER_FORMS: dict[str, tuple[Any, bool]] = {
+OTHER_FORMS = {
     r"\(\.\.\., n": (np.stack([OUTCOME, OUTCOME[::-1]]), True),
     r"\(repeats, n\)": (np.stack([np.sqrt(SCORE), SCORE]), True),
     r"\(m, n\)": (np.stack([SCORE, SCORE**0.9]), True),
@@ -157,7 +157,7 @@ class Paired:
     optional: tuple[str, ...]
     form: tuple[str, Any, bool] | None = None
 
-    def sets(self) -> Iterator[tuple[str, ...]]:
+    def sets(self):
         """Which arguments of cases are passed together."""
         for names in ((), *((name,) for name in self.optional)):
             needed = tuple(WITH[name] for name in names if name in WITH)
@@ -170,7 +170,7 @@ class Paired:
             if self.form is None or self.form[0] in set(together) - single:
                 yield together
 
-    def __call__(self, columns: dict[str, Any]) -> Any:
+    def __call__(self, columns):
         given = dict(self.given)
         for name in columns:
             given |= given_with().get((self.name.removesuffix(" of clusters"), name), {})
@@ -178,14 +178,14 @@ class Paired:
             warnings.simplefilter("ignore")
             return self.function(**given | columns)
 
-    def value(self, name: str, at: Any) -> Any:
+    def value(self, name, at):
         """The value of an argument for some cases."""
         if self.form is not None and self.form[0] == name:
             return self.form[1][:, at] if self.form[2] else self.form[1][at]
         values = SPECIAL.get(self.name.removesuffix(" of clusters"), {}).get(name, COLUMNS[name])
         return [each[at] for each in values] if isinstance(values, list) else values[at]
 
-    def labelled(self, name: str, at: Any, labels: Any) -> Any:
+    def labelled(self, name, at, labels):
         """The same as a series, a frame or a list of series."""
         values = self.value(name, at)
         if isinstance(values, list):
@@ -195,7 +195,7 @@ class Paired:
         return (pd.Series if values.ndim == 1 else pd.DataFrame)(values, index=labels)
 
 
-def array_arguments(function: Callable[..., Any]) -> list[str]:
+def array_arguments(function):
     """Arguments with an entry for each case, by the docstring, or else by the annotation."""
     described = _described(inspect.getdoc(function) or "")
     of_cases = []
@@ -210,14 +210,14 @@ def array_arguments(function: Callable[..., Any]) -> list[str]:
     return of_cases
 
 
-def _described(docstring: str) -> dict[str, str]:
+def _described(docstring):
     """What a numpydoc docstring says of each parameter: `array-like of shape (n,)`."""
     listed = docstring.partition("Parameters\n")[2].partition("\nReturns\n")[0]
     lines = re.findall(r"^(\*{0,2}\w[\w, *]*?) : (.*)$", listed, flags=re.M)
     return {name.strip(" *"): kind for names, kind in lines for name in names.split(",")}
 
 
-def paired(call: Call, described: Callable[..., Any] | None = None) -> Iterator[Paired]:
+def paired(call, described=None):
     """A call with its arguments of cases, in each of their forms; none if these are fewer than two.
 
     The docstring and the signature may be those of another function.
@@ -243,7 +243,7 @@ def paired(call: Call, described: Callable[..., Any] | None = None) -> Iterator[
                 yield replace(base, form=(name, values, across))
 
 
-def every_paired() -> Iterator[Paired]:
+def every_paired():
     """Every public function, method and recalibrator with two arrays of cases or more."""
     for call in calls():
         if not call.name.startswith("recalibrate.") and not call.name.endswith("of times"):
@@ -261,7 +261,7 @@ def every_paired() -> Iterator[Paired]:
         yield from paired(Call(f"BayesianCalibrationDisplay.{method}", function, given))
 
 
-def _of_recalibrator(name: str, made: type) -> Iterator[Paired]:
+def _of_recalibrator(name, made):
     """Its fit, and each method that takes more of a case than its probability."""
     for method, member in inspect.getmembers(made, inspect.isfunction):
         if not method.startswith("_") and not method.startswith("set_"):
@@ -269,7 +269,7 @@ def _of_recalibrator(name: str, made: type) -> Iterator[Paired]:
             yield from paired(Call(f"recalibrate.{name}.{method}", use, {}), member)
 
 
-def _used(made: type, method: str, **columns: Any) -> Any:
+def _used(made, method, **columns):
     """What a method answers; of `fit`, what is then predicted."""
     also = tuple(name for name in ("features", "logits") if name in columns)
     if method == "fit":
@@ -281,13 +281,13 @@ def _used(made: type, method: str, **columns: Any) -> Any:
     return getattr(used, method)(**columns, **extra)
 
 
-def _first(made: type) -> Any:
+def _first(made):
     """What a recalibrator learns from, beside the outcomes."""
     X = SPECIAL.get(f"recalibrate.{made.__name__}.fit", COLUMNS)["X"]
     return X
 
 
-def _unfitted(made: type) -> Any:
+def _unfitted(made):
     if made is bc.recalibrate.RecalibratedClassifier:
         return made(LogisticRegression().fit(_first(made), OUTCOME))
     known = {"draws": 400, "random_state": 0}
@@ -296,18 +296,18 @@ def _unfitted(made: type) -> Any:
 
 
 @cache
-def _fitted(made: type, also: tuple[str, ...]) -> Any:
+def _fitted(made, also):
     return _unfitted(made).fit(_first(made), OUTCOME, **{name: COLUMNS[name] for name in also})
 
 
-def wrongs(function: Paired) -> list[str]:
+def wrongs(function):
     """Labels that are ignored: none if shuffled, shifted and other labels are seen, in each pair.
 
     Only two arguments at a time have labels, since others can show what two do not.
     """
     wrong = []
     for columns in function.sets():
-        expected: list[Any] = []
+        expected = []
         for first, second in combinations(columns, 2):
             for fault, at, of_first, of_second, labels in (
                 ("shuffled", EVERY, EVERY, SHUFFLED, LABELS[SHUFFLED]),
@@ -339,7 +339,7 @@ INCOMPLETE = {
 """Sets of arguments that are refused whatever their labels."""
 
 
-def accepted(function: Paired) -> list[str]:
+def accepted(function):
     """Sets of arguments that are refused, or answered otherwise, where all labels agree."""
     wrong = []
     for columns in function.sets():
@@ -357,11 +357,11 @@ def accepted(function: Paired) -> list[str]:
     return wrong
 
 
-def _equal(answer: Any, expected: list[Any]) -> bool:
+def _equal(answer, expected):
     return bool(expected) and _equal_numbers(list(numbers(answer)), expected)
 
 
-def _equal_numbers(one: list[Any], other: list[Any]) -> bool:
+def _equal_numbers(one, other):
     return len(one) == len(other) and all(
         np.allclose(mine, theirs, 1e-9, 1e-12, equal_nan=True)
         for mine, theirs in zip(one, other, strict=True)

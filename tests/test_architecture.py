@@ -9,12 +9,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import TypeGuard
 
 import pytest
 
@@ -64,7 +62,7 @@ HEAVY = {
 # The picture, as the page states it
 
 
-def block(name: str) -> list[str]:
+def block(name):
     """Lines of the fenced block that the page calls by this name."""
     actual = re.findall(rf"^```text {name}\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
     assert len(actual) == 1, f"{PAGE.name} must hold one fenced block 'text {name}'"
@@ -72,7 +70,7 @@ def block(name: str) -> list[str]:
 
 
 @cache
-def rooms() -> dict[str, set[str]]:
+def rooms():
     """Each room and the rooms it may import, in the page's order."""
     pairs = [line.split(":") for line in block("rooms")]
     assert len({name for name, _ in pairs}) == len(pairs), "a room is listed twice"
@@ -80,7 +78,7 @@ def rooms() -> dict[str, set[str]]:
 
 
 @cache
-def arrays_only() -> list[str]:
+def arrays_only():
     return " ".join(block("arrays-only")).split()
 
 
@@ -98,39 +96,39 @@ class Import:
     runs: bool  # not under TYPE_CHECKING
 
     @property
-    def top(self) -> str:
+    def top(self):
         return self.target.partition(".")[0]
 
     @property
-    def inside(self) -> str:
+    def inside(self):
         """The imported module relative to the package; "" is the front door."""
         return self.target.partition(".")[2]
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.module}:{self.line} imports {self.target}"
 
 
 class Imports(ast.NodeVisitor):
     """Collects the imports of one module, noting which stand under TYPE_CHECKING."""
 
-    def __init__(self, module: str, is_package: bool) -> None:
+    def __init__(self, module, is_package):
         self.module = module
         self.home = ["bayescal", *module.split(".")] if module else ["bayescal"]
         if not is_package:
             self.home = self.home[:-1]
-        self.scope: list[str] = []
+        self.scope = []
         self.runs = True
-        self.collected: list[Import] = []
+        self.collected = []
 
-    def add(self, target: str, line: int) -> None:
+    def add(self, target, line):
         scope = ".".join(self.scope)
         self.collected.append(Import(self.module, target, scope, line, self.runs))
 
-    def visit_Import(self, node: ast.Import) -> None:
+    def visit_Import(self, node):
         for name in node.names:
             self.add(name.name, node.lineno)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+    def visit_ImportFrom(self, node):
         base = node.module or ""
         if node.level:
             here = self.home[: len(self.home) - node.level + 1]
@@ -139,7 +137,7 @@ class Imports(ast.NodeVisitor):
             submodule = f"{base}.{name.name}"
             self.add(submodule if submodule in absolute_names() else base, node.lineno)
 
-    def visit_Call(self, node: ast.Call) -> None:
+    def visit_Call(self, node):
         asked = ast.unparse(node.func)
         if asked in {"__import__", "import_module", "importlib.import_module"}:
             name = node.args[0] if node.args else None
@@ -149,7 +147,7 @@ class Imports(ast.NodeVisitor):
             self.add(str(name.value), node.lineno)
         self.generic_visit(node)
 
-    def visit_If(self, node: ast.If) -> None:
+    def visit_If(self, node):
         checking = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
         before, self.runs = self.runs, self.runs and not checking
         for child in node.body:
@@ -158,7 +156,7 @@ class Imports(ast.NodeVisitor):
         for child in node.orelse:
             self.visit(child)
 
-    def nested(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def nested(self, node):
         self.scope.append(node.name)
         self.generic_visit(node)
         self.scope.pop()
@@ -167,7 +165,7 @@ class Imports(ast.NodeVisitor):
 
 
 @cache
-def modules() -> dict[str, Path]:
+def modules():
     """Every module, by its name relative to the package; "" is the front door."""
     actual = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -177,17 +175,17 @@ def modules() -> dict[str, Path]:
 
 
 @cache
-def absolute_names() -> set[str]:
+def absolute_names():
     return {f"bayescal.{name}".rstrip(".") for name in modules()}
 
 
 @cache
-def tree(name: str) -> ast.Module:
+def tree(name):
     return ast.parse(modules()[name].read_text("utf-8"))
 
 
 @cache
-def all_imports() -> list[Import]:
+def all_imports():
     collected = []
     for name, path in modules().items():
         visitor = Imports(name, path.name == "__init__.py")
@@ -197,61 +195,61 @@ def all_imports() -> list[Import]:
 
 
 @cache
-def imports() -> list[Import]:
+def imports():
     """Imports that run."""
     return [item for item in all_imports() if item.runs]
 
 
-def own_imports() -> Iterator[Import]:
+def own_imports():
     """Imports of the package's own modules, those under TYPE_CHECKING included."""
     return (item for item in all_imports() if item.top == "bayescal")
 
 
-def room_of(name: str) -> str:
+def room_of(name):
     return name.partition(".")[0]
 
 
-def report(wrong: list[str]) -> str:
+def report(wrong):
     return "\n" + "\n".join(wrong)
 
 
 # The tests
 
 
-def test_every_module_has_a_room_and_every_room_a_module() -> None:
+def test_every_module_has_a_room_and_every_room_a_module():
     seen = {room_of(name) for name in modules() if name}
     assert seen - OUTSIDE == set(rooms())
 
 
-def test_the_picture_runs_one_way() -> None:
-    above: set[str] = set()
+def test_the_picture_runs_one_way():
+    above = set()
     for room, allowed in rooms().items():
         assert allowed <= above, f"{room} may import {allowed - above}, not listed above it"
         above.add(room)
 
 
-def test_the_picture_can_be_drawn_from_memory() -> None:
-    floor: dict[str, int] = {}
+def test_the_picture_can_be_drawn_from_memory():
+    floor = {}
     for room, allowed in rooms().items():
         floor[room] = 1 + max((floor[below] for below in allowed), default=0)
     assert len(floor) <= MOST_ROOMS
     assert max(floor.values()) <= MOST_FLOORS
 
 
-def test_the_page_gives_each_room_its_floor() -> None:
-    floor: dict[str, int] = {}
+def test_the_page_gives_each_room_its_floor():
+    floor = {}
     for room, allowed in rooms().items():
         floor[room] = 1 + max((floor[below] for below in allowed), default=0)
     table = re.findall(r"^\| (\d+) \| `(\w+)` \|", PAGE.read_text("utf-8"), re.M)
     assert {name: int(number) for number, name in table} == floor
 
 
-def test_nothing_but_the_front_door_stands_at_the_top_level() -> None:
+def test_nothing_but_the_front_door_stands_at_the_top_level():
     files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
     assert files == {"__init__.py", "__init__.pyi", "py.typed"} | {f"{name}.py" for name in OUTSIDE}
 
 
-def test_no_room_imports_the_private_modules_of_another() -> None:
+def test_no_room_imports_the_private_modules_of_another():
     wrong = [
         str(item)
         for item in own_imports()
@@ -260,7 +258,7 @@ def test_no_room_imports_the_private_modules_of_another() -> None:
     assert not wrong, report(wrong)
 
 
-def test_a_private_module_is_tested_by_its_own_file_alone() -> None:
+def test_a_private_module_is_tested_by_its_own_file_alone():
     wrong = []
     for path in sorted((REPOSITORY / "tests").rglob("*.py")):
         folder = path.parent.relative_to(REPOSITORY / "tests").parts
@@ -274,9 +272,9 @@ def test_a_private_module_is_tested_by_its_own_file_alone() -> None:
     assert not wrong, report(wrong)
 
 
-def imported_by(module: ast.Module) -> set[str]:
+def imported_by(module):
     """Every module that a file outside the package names in an import."""
-    names: set[str] = set()
+    names = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names |= {name.name for name in node.names}
@@ -286,12 +284,12 @@ def imported_by(module: ast.Module) -> set[str]:
     return names
 
 
-def private(name: str) -> bool:
+def private(name):
     """Whether a module below its room, or a folder on the way to it, begins with an underscore."""
     return any(part.startswith("_") for part in name.split(".")[1:])
 
 
-def test_imports_follow_the_picture() -> None:
+def test_imports_follow_the_picture():
     wrong = [
         str(item)
         for item in own_imports()
@@ -303,8 +301,8 @@ def test_imports_follow_the_picture() -> None:
     assert not wrong, report(wrong)
 
 
-def test_no_module_imports_itself_by_a_detour() -> None:
-    graph: dict[str, set[str]] = {name: set() for name in modules()}
+def test_no_module_imports_itself_by_a_detour():
+    graph = {name: set() for name in modules()}
     for item in own_imports():
         if item.inside in graph and item.inside != item.module:
             graph[item.module].add(item.inside)
@@ -314,7 +312,7 @@ def test_no_module_imports_itself_by_a_detour() -> None:
         pytest.fail("a circle of imports: " + " -> ".join(error.args[1]))
 
 
-def test_arrays_only_rooms_need_numpy_and_scipy_alone() -> None:
+def test_arrays_only_rooms_need_numpy_and_scipy_alone():
     assert set(arrays_only()) <= set(rooms())
     allowed = {"bayescal", "numpy", "scipy", *sys.stdlib_module_names}
     wrong = [
@@ -326,12 +324,12 @@ def test_arrays_only_rooms_need_numpy_and_scipy_alone() -> None:
 
 
 @pytest.mark.parametrize("room", ["estimators", "scores"])
-def test_estimators_and_scores_stand_on_data_alone(room: str) -> None:
+def test_estimators_and_scores_stand_on_data_alone(room):
     assert room in arrays_only()
     assert rooms()[room] == {"core", "data"}
 
 
-def test_every_dependency_is_used() -> None:
+def test_every_dependency_is_used():
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     declared = {re.split(r"[^\w.-]", text)[0].lower() for text in project["dependencies"]}
     wanted = {MODULES.get(name, name.replace("-", "_")) for name in declared} - ENGINES - FOR_USERS
@@ -339,25 +337,25 @@ def test_every_dependency_is_used() -> None:
     assert wanted <= used, f"declared, and imported nowhere: {', '.join(sorted(wanted - used))}"
 
 
-def test_slow_libraries_are_imported_inside_functions() -> None:
+def test_slow_libraries_are_imported_inside_functions():
     eager = [item for item in imports() if not item.scope and item.module not in SUBCLASSES]
     slow = tuple(f"bayescal.{module}" for module in SUBCLASSES)
     wrong = [str(it) for it in eager if it.top in LAZY or it.target.startswith(slow)]
     assert not wrong, report(wrong)
 
 
-def test_arviz_is_never_imported_whole() -> None:
+def test_arviz_is_never_imported_whole():
     wrong = [str(item) for item in imports() if item.top == "arviz"]
     assert not wrong, report(wrong)
 
 
-def test_pymc_is_imported_inside_functions() -> None:
+def test_pymc_is_imported_inside_functions():
     eager = [item for item in imports() if not item.scope]
     wrong = [str(item) for item in eager if item.top in {"pymc", "pytensor"}]
     assert not wrong, report(wrong)
 
 
-def test_only_compat_knows_versions() -> None:
+def test_only_compat_knows_versions():
     wrong = []
     for name in modules().keys() - {"core.versions"}:
         asked = versions_asked(tree(name))
@@ -365,7 +363,7 @@ def test_only_compat_knows_versions() -> None:
     assert not wrong, report(sorted(wrong))
 
 
-def versions_asked(module: ast.Module) -> Iterator[tuple[int, str]]:
+def versions_asked(module):
     """Where a module asks for the version of Python, or of a library other than bayescal."""
     attributes = {"__version__", "hexversion", "version_info"}
     kinds = ast.Attribute | ast.Call | ast.Import | ast.ImportFrom
@@ -387,7 +385,7 @@ def versions_asked(module: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, asked
 
 
-def test_no_module_shares_its_name_with_an_exported_function() -> None:
+def test_no_module_shares_its_name_with_an_exported_function():
     wrong = []
     for package, path in modules().items():
         if path.name != "__init__.py":
@@ -402,9 +400,9 @@ def test_no_module_shares_its_name_with_an_exported_function() -> None:
     assert not wrong, report(wrong)
 
 
-def exported(init: Path) -> set[str]:
+def exported(init):
     """Functions, classes and values that a package exports: by definition, import or stub."""
-    names: set[str] = set()
+    names = set()
     for path in (init, init.with_suffix(".pyi")):
         if not path.exists():
             continue
@@ -421,7 +419,7 @@ def exported(init: Path) -> set[str]:
     return names
 
 
-def loaded_by(code: str) -> set[str]:
+def loaded_by(code):
     """Modules a fresh interpreter has loaded after running `code`."""
     environment = {key: value for key, value in os.environ.items() if key != "EAGER_IMPORT"}
     result = subprocess.run(
@@ -435,21 +433,21 @@ def loaded_by(code: str) -> set[str]:
     return set(result.stdout.split())
 
 
-def test_import_loads_no_heavy_library() -> None:
+def test_import_loads_no_heavy_library():
     assert not loaded_by("import bayescal") & HEAVY
 
 
-def test_the_names_it_lists_load_no_heavy_library() -> None:
+def test_the_names_it_lists_load_no_heavy_library():
     assert not loaded_by("import bayescal; dir(bayescal)") & HEAVY
 
 
-def test_a_fit_by_the_default_engine_loads_no_sampler() -> None:
+def test_a_fit_by_the_default_engine_loads_no_sampler():
     code = "import bayescal as bc; bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4])"
     assert not loaded_by(code) & HEAVY - {"scipy"}
     assert not loaded_by(f"{code}.summary()") & HEAVY - {"scipy", "pandas", "xarray"}
 
 
-def test_a_fit_of_a_family_and_its_error_load_no_more_of_scipy_than_special_functions() -> None:
+def test_a_fit_of_a_family_and_its_error_load_no_more_of_scipy_than_special_functions():
     code = "import bayescal as bc; bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], curve='beta')"
     parts = {"interpolate", "linalg", "ndimage", "optimize", "sparse", "spatial", "stats"}
     scipy = {f"scipy.{part}" for part in parts} - loaded_by("import numpy, scipy.special")
@@ -459,7 +457,7 @@ def test_a_fit_of_a_family_and_its_error_load_no_more_of_scipy_than_special_func
 
 
 @pytest.mark.parametrize("room", arrays_only())
-def test_arrays_only_rooms_load_no_heavy_library(room: str) -> None:
+def test_arrays_only_rooms_load_no_heavy_library(room):
     assert not loaded_by(f"import bayescal.{room}") & (HEAVY - {"scipy"})
 
 
@@ -467,7 +465,7 @@ MULTILEVEL = {"multilevel", "data"}
 """Where what is about months, sites and factors lies, beside those who show it."""
 
 
-def test_what_is_about_periods_lies_in_one_room() -> None:
+def test_what_is_about_periods_lies_in_one_room():
     below = {name for name, allowed in rooms().items() if "multilevel" not in allowed}
     wrong = [
         name
@@ -477,7 +475,7 @@ def test_what_is_about_periods_lies_in_one_room() -> None:
     assert not wrong, report(wrong)
 
 
-def test_every_arrow_of_the_picture_is_an_import() -> None:
+def test_every_arrow_of_the_picture_is_an_import():
     arrows = {(room_of(item.module), room_of(item.inside)) for item in own_imports()}
     unused = [
         f"{a}: {b}" for a, allowed in rooms().items() for b in allowed if (a, b) not in arrows
@@ -529,29 +527,29 @@ ASKING_OF_WEIGHTS = """
 """Modules elsewhere that ask whether weights are sampling weights."""
 
 
-def only_exceptions(actual: set[str], listed: Iterable[str], rule: str) -> None:
+def only_exceptions(actual, listed, rule):
     """No exception beside those listed, and none listed that is none any more."""
     assert not actual - {*listed}, f"{rule}: {', '.join(sorted(actual - {*listed}))}"
     gone = sorted({*listed} - actual)
     assert not gone, f"take these out of the list of exceptions: {', '.join(gone)}"
 
 
-def test_there_is_one_class_of_posterior() -> None:
+def test_there_is_one_class_of_posterior():
     defined = [node for name in modules() for node in tree(name).body if is_class(node)]
     actual = {node.name for node in defined if is_posterior(node)} - {"CalibrationPosterior"}
     only_exceptions(actual, POSTERIORS.split(), "more than one class of posterior")
 
 
-def is_class(node: ast.stmt) -> TypeGuard[ast.ClassDef]:
+def is_class(node):
     return isinstance(node, ast.ClassDef)
 
 
-def is_posterior(node: ast.ClassDef) -> bool:
+def is_posterior(node):
     names = {node.name, *(ast.unparse(base) for base in node.bases)}
     return any("Posterior" in name for name in names)
 
 
-def test_no_door_has_more_keywords_than_can_be_remembered() -> None:
+def test_no_door_has_more_keywords_than_can_be_remembered():
     doors = {name: getattr(bayescal, name) for name in bayescal.__all__}
     actual = {
         name
@@ -563,9 +561,7 @@ def test_no_door_has_more_keywords_than_can_be_remembered() -> None:
 
 
 @pytest.mark.parametrize(("kinds", "asking"), [(KINDS, ASKING), ({"is_pseudo"}, ASKING_OF_WEIGHTS)])
-def test_the_kind_of_data_is_asked_for_in_data_and_model_alone(
-    kinds: set[str], asking: str
-) -> None:
+def test_the_kind_of_data_is_asked_for_in_data_and_model_alone(kinds, asking):
     actual = {
         name
         for name in modules()

@@ -1,7 +1,5 @@
 """Every benchmark runs by itself, and stores what its page needs."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -25,7 +23,7 @@ QUICKEST = {
 """Parts that are tried, and what makes them small."""
 
 
-def check(record: benchmark_pages.Record) -> None:
+def check(record):
     """Every field is there, and every table has repeats and rows."""
     assert record.keys() == FIELDS
     assert record["tables"]
@@ -37,7 +35,7 @@ def check(record: benchmark_pages.Record) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICKEST)
-def test_a_benchmark_stores_what_its_page_needs(name: str, tmp_path: Path) -> None:
+def test_a_benchmark_stores_what_its_page_needs(name, tmp_path):
     output, (parts, smaller) = tmp_path / "made.json", QUICKEST[name]
     arguments = ["--quick", "--output", str(output), "--only", *parts.split()]
     code = f"import {name} as it\n{smaller}\nit.main({arguments!r})"
@@ -49,7 +47,7 @@ def test_a_benchmark_stores_what_its_page_needs(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", [*benchmark_pages.TITLES, "papers"])
-def test_what_is_stored_fills_a_page(name: str) -> None:
+def test_what_is_stored_fills_a_page(name):
     record = benchmark_pages.stored(name)
     check(record)
     text = benchmark_pages.tables(record)
@@ -57,12 +55,12 @@ def test_what_is_stored_fills_a_page(name: str) -> None:
     assert "nan" not in text
 
 
-def test_cells_have_three_digits() -> None:
+def test_cells_have_three_digits():
     shown = [benchmark_pages.shown(value) for value in (0.95, 12.345, 1234.5, 7, 0.0, 1e-9, None)]
     assert shown == ["0.950", "12.3", "1,234", "7", "0", "1.0e-09", ""]
 
 
-def test_scores_of_intervals_punish_what_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_intervals_punish_what_is_missed(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     import record
 

@@ -1,9 +1,6 @@
 """What a notebook shows when a result is the last line of a cell."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 
@@ -14,22 +11,22 @@ from bayescal.core.text import card, interval
 class Tags(HTMLParser):
     """The tags that are open, and the text."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.open: list[str] = []
+        self.open = []
         self.text = ""
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag, attrs):
         self.open.append(tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
 
 
-def text_of(html: str) -> str:
+def text_of(html):
     tags = Tags()
     tags.feed(html)
     assert not tags.open
@@ -37,7 +34,7 @@ def text_of(html: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, Any]:
+def results():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     options = {"draws": 400, "random_state": 0}
     post = bc.fit(y_true, y_prob, **options)
@@ -65,7 +62,7 @@ def results() -> dict[str, Any]:
         ("check", ["ece", "if the model were calibrated"]),
     ],
 )
-def test_a_result_is_shown_as_a_card(results, name, words) -> None:
+def test_a_result_is_shown_as_a_card(results, name, words):
     shown = text_of(results[name]._repr_html_())
     for word in words:
         assert word in shown
@@ -73,7 +70,7 @@ def test_a_result_is_shown_as_a_card(results, name, words) -> None:
     assert "nan" not in shown
 
 
-def test_the_card_of_an_assessment_has_its_figure(results) -> None:
+def test_the_card_of_an_assessment_has_its_figure(results):
     shown = results["assessment"]._repr_html_()
     assert shown.count("<svg") == 1
     assert "Calibration curve. predicted" in text_of(shown)
@@ -83,14 +80,14 @@ def test_the_card_of_an_assessment_has_its_figure(results) -> None:
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & "b"'])
-def test_text_is_escaped(text) -> None:
+def test_text_is_escaped(text):
     shown = card(text, ["<b>"], {text: [text]})
     assert "<script>" not in shown
     assert "<b>" not in shown
     assert text_of(shown).count(text) == 3
 
 
-def test_the_number_in_the_card_is_that_of_the_summary(results) -> None:
+def test_the_number_in_the_card_is_that_of_the_summary(results):
     post = results["posterior"]
     shown = text_of(post._repr_html_())
     row = post.summary().loc["tce"]

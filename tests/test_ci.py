@@ -1,21 +1,18 @@
 """The parts of the checks before a merge."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import re
 import tarfile
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def script(name: str) -> ModuleType:
+def script(name):
     """A script of `.ci`, which is no package."""
     spec = importlib.util.spec_from_file_location(name, REPOSITORY / ".ci" / f"{name}.py")
     assert spec is not None
@@ -25,7 +22,7 @@ def script(name: str) -> ModuleType:
     return module
 
 
-def test_what_depends_on_versions_exists() -> None:
+def test_what_depends_on_versions_exists():
     """Pytest would end with an error in three environments, after minutes."""
     text = (REPOSITORY / ".ci" / "run").read_text("utf-8")
     listed = re.findall(r"^    (tests/\S+)$", text, re.M)
@@ -34,7 +31,7 @@ def test_what_depends_on_versions_exists() -> None:
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> tuple[Path, Path]:
+def built(tmp_path):
     """A source of three files, and its sdist and wheel as they should be."""
     source, dist = tmp_path / "source", tmp_path / "dist"
     for name in ("README.md", "bayescal/__init__.py", ".github/x.yml"):
@@ -48,15 +45,13 @@ def built(tmp_path: Path) -> tuple[Path, Path]:
     return source, dist
 
 
-def sdist(dist: Path, names: list[str]) -> None:
+def sdist(dist, names):
     with tarfile.open(dist / "a-1.tar.gz", "w:gz") as archive:
         for name in names:
             archive.addfile(tarfile.TarInfo(f"a-1/{name}"), io.BytesIO())
 
 
-def test_distributions_with_the_files_of_the_source_pass(
-    built: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_distributions_with_the_files_of_the_source_pass(built, monkeypatch):
     monkeypatch.setattr("sys.argv", ["contents.py", *map(str, built)])
     script("contents").main()
 
@@ -68,9 +63,7 @@ def test_distributions_with_the_files_of_the_source_pass(
         (["README.md", "bayescal/__init__.py", "x.nc"], "a-1.tar.gz should not have x.nc"),
     ],
 )
-def test_a_file_too_many_or_too_few_is_named(
-    built: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
-) -> None:
+def test_a_file_too_many_or_too_few_is_named(built, monkeypatch, names, message):
     sdist(built[1], names)
     monkeypatch.setattr("sys.argv", ["contents.py", *map(str, built)])
     with pytest.raises(SystemExit, match=message):

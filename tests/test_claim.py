@@ -1,10 +1,7 @@
 """The page of the claim and the paper say what its benchmark stored."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import Any
 
 import benchmark_pages
 
@@ -21,11 +18,11 @@ FAR = (
 TABLES = {name: it["rows"] for name, it in benchmark_pages.stored("claim")["tables"].items()}
 
 
-def share(value: float) -> str:
+def share(value):
     return f"{value:.2f}".removeprefix("0")
 
 
-def of(method: str, column: str, n: int | None = None) -> list[Any]:
+def of(method, column, n=None):
     return [
         row[column]
         for row in TABLES["by_size"]
@@ -33,13 +30,13 @@ def of(method: str, column: str, n: int | None = None) -> list[Any]:
     ]
 
 
-def contains_zero(method: str, exact: bool) -> float:
+def contains_zero(method, exact):
     """The mean over sizes; each has as many sets."""
     rows = [r for r in TABLES["zero"] if r["method"] == method and r["exact"] == exact]
     return float(sum(row["contains 0"] for row in rows) / len(rows))
 
 
-def test_the_table_of_methods_is_what_was_measured() -> None:
+def test_the_table_of_methods_is_what_was_measured():
     page = (DOCS / "claim.md").read_text("utf-8")
     for method in dict.fromkeys(row["method"] for row in TABLES["by_size"]):
         coverage, own = of(method, "coverage"), of(method, "own aim")
@@ -55,7 +52,7 @@ def test_the_table_of_methods_is_what_was_measured() -> None:
         assert f"| {' | '.join(cells)} |" in page, cells
 
 
-def test_the_table_of_kinds_is_what_was_measured() -> None:
+def test_the_table_of_kinds_is_what_was_measured():
     page = (DOCS / "claim.md").read_text("utf-8")
     lowest = {}
     for row in TABLES["cells"]:
@@ -67,23 +64,23 @@ def test_the_table_of_kinds_is_what_was_measured() -> None:
         assert f"| {' | '.join(cells)} |" in page, cells
 
 
-def spread(*methods: str) -> str:
+def spread(*methods):
     values = [value for method in methods for value in of(method, "coverage")]
     return f"{share(min(values))} to {share(max(values))}"
 
 
-def zero_though_off(method: str, n: int) -> str:
+def zero_though_off(method, n):
     rows = (row for row in TABLES["zero"] if not row["exact"])
     return share(next(r["contains 0"] for r in rows if (r["method"], r["n"]) == (method, n)))
 
 
-def below(limit: float) -> list[str]:
+def below(limit):
     """Cells that bayescal covers less often, in words."""
     cells = ((row["kind"], n, row[n]) for row in TABLES["cells"] for n in row if n != "kind")
     return [f"{kind} with {n} ({share(value)})" for kind, n, value in cells if value < limit]
 
 
-def test_sentences_quote_what_was_measured() -> None:
+def test_sentences_quote_what_was_measured():
     wider = [wide / own for wide, own in zip(of(SUN, "width"), of(OURS, "width"), strict=True)]
     kinds = {row["kind"]: row for row in TABLES["by_kind"]}
     lowest = min(kinds, key=lambda kind: kinds[kind]["coverage"])
@@ -134,7 +131,7 @@ def test_sentences_quote_what_was_measured() -> None:
     assert [part for part in both if part not in text] == []
 
 
-def test_the_paper_has_at_most_1000_words_and_cites_what_is_listed() -> None:
+def test_the_paper_has_at_most_1000_words_and_cites_what_is_listed():
     text = (DOCS / "paper" / "paper.md").read_text("utf-8").split("---", 2)[2]
     assert len(re.findall(r"\w[\w'’.-]*", text)) <= 1000
     listed = re.findall(r"^@\w+\{(\w+),", (DOCS / "paper" / "paper.bib").read_text("utf-8"), re.M)

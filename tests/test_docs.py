@@ -1,12 +1,9 @@
 """The documentation is true: its examples run and print what it shows, its links lead somewhere."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -33,16 +30,16 @@ YOUR_OWN = ("README.md",)
 """Pages whose examples begin with `y_true` and `y_prob`, as the reader has them."""
 
 
-def pages() -> list[Path]:
+def pages():
     actual = [path for path in DOCS.rglob("*.md") if not _is_made(path)]
     return [REPOSITORY / "README.md", *sorted(actual)]
 
 
-def _is_made(path: Path) -> bool:
+def _is_made(path):
     return any(path.is_relative_to(DOCS / made) for made in MADE_BY_THE_BUILD)
 
 
-def name_of(path: Path) -> str:
+def name_of(path):
     return path.relative_to(REPOSITORY).as_posix()
 
 
@@ -57,7 +54,7 @@ WITH_EXAMPLES = [
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES)
-def test_examples_print_what_the_page_shows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_print_what_the_page_shows(path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "argv", ["bayescal"])
     page, given = path.read_text("utf-8"), {}
@@ -89,11 +86,11 @@ def test_examples_print_what_the_page_shows(path: Path, monkeypatch: pytest.Monk
         ("...\nfour\n...\ntwo\n...", "one two three four five", False),
     ],
 )
-def test_what_counts_as_the_same(shown: str, printed: str, agree: bool) -> None:
+def test_what_counts_as_the_same(shown, printed, agree):
     assert agrees(shown, printed) is agree
 
 
-def commands() -> Iterator[tuple[str, list[str]]]:
+def commands():
     """Every call of the command line in a console block, run or not: where, and its words."""
     for path in pages():
         for block in re.findall(r"^```console\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
@@ -105,7 +102,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize(("where", "words"), list(commands()))
-def test_options_on_a_page_exist(where: str, words: list[str]) -> None:
+def test_options_on_a_page_exist(where, words):
     if {*HELP, "--version"} & {*words} or not words:
         return
     first = COMMANDS.get(words[0])
@@ -119,7 +116,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
 
 
-def texts() -> Iterator[tuple[Path, str]]:
+def texts():
     """Markdown of pages, without code, and of notebooks."""
     for path in pages():
         text = path.read_text("utf-8")
@@ -131,7 +128,7 @@ def texts() -> Iterator[tuple[Path, str]]:
         yield path, "\n\n".join(written)
 
 
-def anchors(path: Path) -> set[str]:
+def anchors(path):
     """Anchors of a page: its headings as GitHub and MyST name them, and explicit labels."""
     text = FENCED.sub("", path.read_text("utf-8"))
     headings = re.findall(r"^#{1,6} +(.+?)\s*$", text, re.M)
@@ -141,7 +138,7 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(("path", "text"), [pytest.param(*it, id=name_of(it[0])) for it in texts()])
-def test_links_lead_somewhere(path: Path, text: str) -> None:
+def test_links_lead_somewhere(path, text):
     broken = []
     for link in LINK.findall(re.sub(r"\$[^$\n]*\$|`[^`\n]*`", "", text)):
         if re.match(r"\w+:", link):
@@ -158,7 +155,7 @@ def test_links_lead_somewhere(path: Path, text: str) -> None:
     assert not broken, f"{name_of(path)} links to {', '.join(broken)}"
 
 
-def test_notebooks_are_stored_without_outputs() -> None:
+def test_notebooks_are_stored_without_outputs():
     """The build of the documentation runs them, so that what a reader sees is of this version."""
     for path in (REPOSITORY / "notebooks").rglob("*.ipynb"):
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
@@ -167,13 +164,13 @@ def test_notebooks_are_stored_without_outputs() -> None:
 
 
 @pytest.mark.parametrize("path", pages(), ids=name_of)
-def test_every_output_shown_is_that_of_an_example(path: Path) -> None:
+def test_every_output_shown_is_that_of_an_example(path):
     page = path.read_text("utf-8")
     outputs = {step.output[0] for step in steps_of(page) if step.output}
     shown = [fence for fence in FENCE.finditer(page) if fence["language"] == "text"]
     assert {fence.start("body") for fence in shown} <= outputs
 
 
-def test_no_example_is_left_without_its_output() -> None:
+def test_no_example_is_left_without_its_output():
     for path in pages():
         assert not re.search(r"^\?$", path.read_text("utf-8"), re.M), name_of(path)

@@ -1,14 +1,11 @@
 """Pages of the documentation that are made from the package, and numbers stored beside them."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re
 import sys
 from itertools import chain
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -18,18 +15,18 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 @pytest.fixture
-def docs(monkeypatch: pytest.MonkeyPatch):
+def docs(monkeypatch):
     """Imports a module of the documentation's folder."""
     monkeypatch.syspath_prepend(str(DOCS / "_scripts"))
 
-    def load(name: str) -> ModuleType:
+    def load(name):
         sys.modules.pop(name, None)
         return importlib.import_module(name)
 
     return load
 
 
-def test_every_estimator_stands_in_the_table_once_under_a_heading(docs) -> None:
+def test_every_estimator_stands_in_the_table_once_under_a_heading(docs):
     page = docs("estimator_table")
     rows = [line for line in page.text().splitlines() if "{py:obj}" in line]
     named = [re.search(r"<bayescal\.estimators\.(\w+)>", line).group(1) for line in rows]
@@ -40,7 +37,7 @@ def test_every_estimator_stands_in_the_table_once_under_a_heading(docs) -> None:
         assert line.count("|") == 6
 
 
-def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data: Path) -> None:
+def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data):
     maker = docs("make_same_numbers")
     stored = json.loads(maker.STORED.read_text("utf-8"))
     again = maker.compared(shared_data)
@@ -52,7 +49,7 @@ def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data: Pat
             assert before["ours"] == pytest.approx(now["ours"], rel=1e-6, abs=1e-10)
 
 
-def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
+def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs):
     page = docs("same_numbers_page")
     differing = {
         source["source"]: [number for number in source["numbers"] if not page.is_same(number)]
@@ -66,7 +63,7 @@ def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
                 assert number["ours"] > float(number["printed"]), "ours is the better maximum"
 
 
-def test_the_page_for_readers_from_r_counts_the_equal_numbers(docs) -> None:
+def test_the_page_for_readers_from_r_counts_the_equal_numbers(docs):
     page = docs("same_numbers_page")
     sources = json.loads(page.STORED.read_text("utf-8"))
     same = [page.is_same(number) for source in sources for number in source["numbers"]]

@@ -1,7 +1,5 @@
 """Every example in a docstring runs, and says what it says it prints."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import pkgutil
@@ -18,7 +16,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings(name: str) -> None:
+def test_examples_in_docstrings(name):
     module = importlib.import_module(name)
     failed, _ = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert not failed
@@ -44,7 +42,7 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_public_docstrings_have_their_sections(name: str) -> None:
+def test_public_docstrings_have_their_sections(name):
     thing = bayescal
     for part in name.split("."):
         thing = getattr(thing, part)

@@ -1,14 +1,12 @@
 """The version, the addresses and what is known of Python 3.11 stand in one place each."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re
 import shutil
 import tomllib
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +17,7 @@ FORGE = REPOSITORY / ".github"
 needs_forge = pytest.mark.skipif(not FORGE.is_dir(), reason="an sdist has no files for a forge")
 
 
-def loaded(path: Path) -> ModuleType:
+def loaded(path):
     """A file of Python that is in no package."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -30,12 +28,12 @@ def loaded(path: Path) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def release() -> ModuleType:
+def release():
     return loaded(REPOSITORY / ".ci" / "release.py")
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
+def copy(tmp_path):
     """The files that a release check reads, as they should be for version 1.2."""
     shutil.copy2(REPOSITORY / "pyproject.toml", tmp_path)
     text = (tmp_path / "pyproject.toml").read_text("utf-8")
@@ -52,7 +50,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_release_is_ready_when_all_name_it(copy: Path, release: ModuleType) -> None:
+def test_a_release_is_ready_when_all_name_it(copy, release):
     assert release.problems(copy, "1.2") == []
 
 
@@ -73,15 +71,13 @@ def test_a_release_is_ready_when_all_name_it(copy: Path, release: ModuleType) ->
         ("docs/install.md", "pip", "There is no release yet.", "there is no release yet"),
     ],
 )
-def test_what_is_not_of_the_release_is_named(
-    copy: Path, release: ModuleType, file: str, old: str, new: str, problem: str
-) -> None:
+def test_what_is_not_of_the_release_is_named(copy, release, file, old, new, problem):
     path = copy / file
     path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
     assert any(problem in line for line in release.problems(copy, "1.2"))
 
 
-def test_the_links_of_the_readme_are_absolute_on_the_page_of_an_index() -> None:
+def test_the_links_of_the_readme_are_absolute_on_the_page_of_an_index():
     links = loaded(REPOSITORY / ".ci" / "links.py")
     text = "[a](docs/a.md#b) ![c](docs/c.png) [d](https://x.org) [e](#f)"
     assert links.absolute(text, "https://h.org/us/it", "1.2") == (
@@ -93,7 +89,7 @@ def test_the_links_of_the_readme_are_absolute_on_the_page_of_an_index() -> None:
     assert not links.LINK.search(links.absolute(readme, "https://h.org/us/it", "1.2"))
 
 
-def test_no_placeholder_is_left_for_a_release() -> None:
+def test_no_placeholder_is_left_for_a_release():
     """Addresses are added to `project.urls` when there are some; then they stand there alone."""
     files = [
         REPOSITORY / name
@@ -104,13 +100,13 @@ def test_no_placeholder_is_left_for_a_release() -> None:
         assert not re.search(r"\b(OWNER|TODO|FILL)\b|example\.com", path.read_text("utf-8")), path
 
 
-def test_the_citation_has_the_version_of_the_package() -> None:
+def test_the_citation_has_the_version_of_the_package():
     text = (REPOSITORY / "CITATION.cff").read_text("utf-8")
     assert re.search(r"^version: (.+)$", text, re.M)[1] == PROJECT["version"]
     assert re.search(r'^date-released: "\d{4}-\d\d-\d\d"$', text, re.M)
 
 
-def test_the_page_lists_what_branches_on_python_3_11() -> None:
+def test_the_page_lists_what_branches_on_python_3_11():
     branching = {
         re.match(r"[\w-]+", text)[0] for text in PROJECT["dependencies"] if "python_version" in text
     }
@@ -121,7 +117,7 @@ def test_the_page_lists_what_branches_on_python_3_11() -> None:
 
 
 @needs_forge
-def test_workflows_call_scripts_that_exist_on_each_supported_python() -> None:
+def test_workflows_call_scripts_that_exist_on_each_supported_python():
     texts = {path.name: path.read_text("utf-8") for path in (FORGE / "workflows").glob("*.yml")}
     assert texts.keys() == {"docs.yml", "nightly.yml", "release.yml", "tests.yml"}
     for text in texts.values():
@@ -133,22 +129,22 @@ def test_workflows_call_scripts_that_exist_on_each_supported_python() -> None:
 
 
 @needs_forge
-def test_slow_tests_are_left_out_unless_they_are_asked_for_and_run_every_night() -> None:
+def test_slow_tests_are_left_out_unless_they_are_asked_for_and_run_every_night():
     assert PROJECT_FILE["tool"]["pytest"]["ini_options"]["addopts"][-2:] == ["-m", "not slow"]
     nightly = (FORGE / "workflows" / "nightly.yml").read_text("utf-8")
     assert 'pytest -n auto -rs -m ""\n' in nightly
 
 
 @needs_forge
-def test_the_archive_and_the_citation_have_one_title() -> None:
+def test_the_archive_and_the_citation_have_one_title():
     archive = json.loads((REPOSITORY / ".zenodo.json").read_text("utf-8"))
     citation = (REPOSITORY / "CITATION.cff").read_text("utf-8")
     assert f'title: "{archive["title"]}"' in citation
 
 
-def test_pytest_says_where_data_that_are_missing_come_from() -> None:
+def test_pytest_says_where_data_that_are_missing_come_from():
     configuration = loaded(REPOSITORY / "tests" / "conftest.py")
-    lines: list[str] = []
+    lines = []
     reasons = [f"Skipped: {configuration.NO_DATA} at /x: set BAYESCAL_DATA", "Skipped: no browser"]
     reporter = SimpleNamespace(
         stats={"skipped": [SimpleNamespace(longrepr=("a.py", 1, why)) for why in reasons]},

@@ -1,7 +1,5 @@
 """The public interface gives the numbers that are stored in `golden/`."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
@@ -42,7 +40,7 @@ ROOMS = [
 ]
 
 
-def moved(name: str, old: float | None, new: float | None) -> bool:
+def moved(name, old, new):
     """Whether a number is missing on either side, or differs."""
     if old is None or new is None:
         return True
@@ -51,8 +49,8 @@ def moved(name: str, old: float | None, new: float | None) -> bool:
 
 
 @pytest.mark.parametrize(("part", "room"), ROOMS)
-def test_numbers_are_those_stored(part: str, room: str) -> None:
-    def of_room(numbers: dict) -> dict:
+def test_numbers_are_those_stored(part, room):
+    def of_room(numbers):
         return {name: value for name, value in numbers.items() if name.split("/")[0] == room}
 
     old, new = of_room(shared.stored(part)), shared.computed(of_room(PARTS[part].NUMBERS))
@@ -66,11 +64,11 @@ def test_numbers_are_those_stored(part: str, room: str) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_stored_number_belongs_to_a_room(part: str) -> None:
+def test_every_stored_number_belongs_to_a_room(part):
     assert {(part, name.partition("/")[0]) for name in shared.stored(part)} <= set(ROOMS)
 
 
-def test_exact_numbers_are_not_stored_anew_by_the_way() -> None:
+def test_exact_numbers_are_not_stored_anew_by_the_way():
     command = [sys.executable, str(Path(shared.__file__).parent), "exact"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2

@@ -1,7 +1,5 @@
 """Whatever comes in: a right answer in finite numbers, or a ValueError that teaches."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -3,10 +3,7 @@
 What is attacked, and by what, is in `attacks`; here is what may come of it.
 """
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +52,17 @@ SHARE = 16
 Attack = tuple[Call, str, Any]
 
 
-def is_slow(call: Call) -> bool:
+def is_slow(call):
     return any(part in call.name for part in SLOW)
 
 
-def pool(key: str) -> tuple[Any, ...]:
+def pool(key):
     """The values for an argument; a callback that is a function may fail as it likes."""
     values = HOSTILE + (HOSTILE_CASES if key in ARRAYS else ())
     return tuple(one for one in values if not callable(one)) if key == "progress" else values
 
 
-def everything(share: int = 1) -> Iterator[Attack]:
+def everything(share=1):
     """All values for each argument, or a share of them, evenly."""
     number = 0
     for call in calls():
@@ -76,7 +73,7 @@ def everything(share: int = 1) -> Iterator[Attack]:
             yield from ((call, key, value) for value in chosen)
 
 
-def wrongs(attacks: Iterator[Attack]) -> list[str]:
+def wrongs(attacks):
     wrong = []
     for call, key, value in attacks:
         problem = attack(call, key, value)
@@ -87,7 +84,7 @@ def wrongs(attacks: Iterator[Attack]) -> list[str]:
     return wrong
 
 
-def test_every_argument_is_attacked() -> None:
+def test_every_argument_is_attacked():
     fast = [call for call in calls() if not is_slow(call)]
     pairs = [(call, key) for call in fast for key in call.arguments]
     assert not wrongs(
@@ -96,24 +93,24 @@ def test_every_argument_is_attacked() -> None:
     )
 
 
-def in_part(attacks: list[Attack], part: int) -> Iterator[Attack]:
+def in_part(attacks, part):
     return iter(attacks[part * len(attacks) // PARTS : (part + 1) * len(attacks) // PARTS])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_argument_is_attacked_by_many(part: int) -> None:
+def test_every_argument_is_attacked_by_many(part):
     assert not wrongs(in_part(list(everything(SHARE)), part))
 
 
-def test_a_share_has_every_argument_and_every_value() -> None:
+def test_a_share_has_every_argument_and_every_value():
     pairs = {(call.name, key) for call, key, _ in everything()}
     shared = [(call.name, key, id(value)) for call, key, value in everything(SHARE)]
     assert {(name, key) for name, key, _ in shared} == pairs
     assert {id(value) for value in HOSTILE + HOSTILE_CASES} <= {value for *_, value in shared}
 
 
-def test_what_is_attacked_works_before() -> None:
+def test_what_is_attacked_works_before():
     """Else every value would be refused for the same reason."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -122,9 +119,7 @@ def test_what_is_attacked_works_before() -> None:
                 call()
 
 
-def test_an_attack_leaves_no_files_where_it_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_attack_leaves_no_files_where_it_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for call in calls():
         if "path" in call.arguments:
@@ -133,14 +128,14 @@ def test_an_attack_leaves_no_files_where_it_runs(
     assert not list(tmp_path.iterdir())
 
 
-def test_an_attack_sees_what_is_wrong() -> None:
-    def fails(value: Any) -> None:
+def test_an_attack_sees_what_is_wrong():
+    def fails(value):
         raise TypeError("a traceback")
 
-    def answers(value: Any) -> Any:
+    def answers(value):
         return np.array([value])
 
-    def refuses(value: Any) -> None:
+    def refuses(value):
         raise bc.errors.InputError(value)
 
     assert attack(Call("", fails, {}), "value", None) == "TypeError: a traceback"
@@ -168,13 +163,13 @@ def test_an_attack_sees_what_is_wrong() -> None:
     "function",
     [bc.fit, bc.CalibrationData, bc.estimators.ece, bc.scores.brier_score, bc.assess],
 )
-def test_weights_out_of_range_are_refused(function: Any, weight: Any) -> None:
+def test_weights_out_of_range_are_refused(function, weight):
     with pytest.raises(bc.errors.InputError, match=r"sample_weight"):
         function(OUTCOME, SCORE, sample_weight=weight)
 
 
 @pytest.mark.parametrize("small", [0.0, 5e-324, 1e-300, 1e-30, 1e-17])
-def test_a_weight_that_is_nothing_beside_the_others_is_as_none(small: float) -> None:
+def test_a_weight_that_is_nothing_beside_the_others_is_as_none(small):
     weight = np.r_[small, np.ones(N - 1)]
     for name in ("ece", "smooth_ece", "kde_ece", "lower_distance_to_calibration"):
         estimator = getattr(bc.estimators, name)
@@ -185,7 +180,7 @@ def test_a_weight_that_is_nothing_beside_the_others_is_as_none(small: float) -> 
 
 
 @pytest.mark.parametrize("seed", [-1, "a", 1.5, True, float("nan"), [1]])
-def test_seeds_that_are_none_are_refused(seed: Any) -> None:
+def test_seeds_that_are_none_are_refused(seed):
     for function in (bc.fit, bc.compare, bc.assess, bc.recommend):
         with pytest.raises(bc.errors.InputError, match="random_state must be None"):
             function(OUTCOME, SCORE, random_state=seed)
@@ -204,13 +199,13 @@ def test_seeds_that_are_none_are_refused(seed: Any) -> None:
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_options_of_absurd_size_name_their_limit(function: Any, option: dict[str, Any]) -> None:
+def test_options_of_absurd_size_name_their_limit(function, option):
     call = Call("", function, {"y_true": OUTCOME, "y_prob": SCORE})
     ((key, value),) = option.items()
     assert attack(call, key, value) == ""
 
 
-def test_an_index_of_mixed_types_is_compared() -> None:
+def test_an_index_of_mixed_types_is_compared():
     labels = [1, "a", None, *range(10, N + 7)]
     outcome = pd.Series(OUTCOME, index=labels)
     together = bc.fit(outcome, pd.Series(SCORE, index=labels), draws=100, random_state=0)
@@ -219,7 +214,7 @@ def test_an_index_of_mixed_types_is_compared() -> None:
         bc.fit(outcome, pd.Series(SCORE, index=labels[::-1]))
 
 
-def test_a_probability_of_an_unknown_limit_is_refused() -> None:
+def test_a_probability_of_an_unknown_limit_is_refused():
     post = bc.fit(OUTCOME, SCORE, draws=100, random_state=0)
     with pytest.raises(bc.errors.InputError, match="x must be a"):
         post.prob_below(float("nan"))
@@ -228,7 +223,7 @@ def test_a_probability_of_an_unknown_limit_is_refused() -> None:
 
 
 @pytest.mark.parametrize("edge", ["x", 0, 0.5, -1, float("nan"), [], None, 10**400])
-def test_edges_that_are_none_are_refused(edge: Any) -> None:
+def test_edges_that_are_none_are_refused(edge):
     if edge is None:
         assert bc.fit(OUTCOME, SCORE, edge=edge, draws=100, random_state=0).data.n == N
         return

@@ -1,7 +1,5 @@
 """What must not change an answer: labels swapped, rows moved, tables merged, another seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,17 +18,17 @@ FAMILIES = [name for name, curve in CURVES.items() if not curve.per_score]
 """Those that need no few scores."""
 
 
-def cases(name: str = "clinical-low-asymmetric", n: int = 150) -> tuple[np.ndarray, np.ndarray]:
+def cases(name="clinical-low-asymmetric", n=150):
     return bc.simulate.sample(name, n, random_state=11)
 
 
-def answers(post: bc.CalibrationPosterior, scores: np.ndarray = SCORES) -> np.ndarray:
+def answers(post, scores=SCORES):
     """Draws of the curve and of its distance from calibration, of shape (draws, quantities)."""
     curve = post.curve(scores).to_numpy().reshape(-1, scores.size)
     return np.column_stack([curve, post.tce().to_numpy().ravel()])
 
 
-def assert_same_law(ours: np.ndarray, theirs: np.ndarray, size: float) -> None:
+def assert_same_law(ours, theirs, size):
     """Means and spreads agree within five standard errors of `size` independent draws."""
     spread = np.maximum(ours.std(axis=0), theirs.std(axis=0))
     error = 5 * np.sqrt(2 / size) * spread + 1e-9
@@ -40,7 +38,7 @@ def assert_same_law(ours: np.ndarray, theirs: np.ndarray, size: float) -> None:
     assert (np.abs(ours.std(axis=0) - theirs.std(axis=0)) < error).all()
 
 
-def assert_same_fit(one: bc.CalibrationPosterior, other: bc.CalibrationPosterior) -> None:
+def assert_same_fit(one, other):
     """Equal numbers, not only equal laws."""
     np.testing.assert_array_equal(answers(one), answers(other))
     assert one.tree["sample_stats"].equals(other.tree["sample_stats"])
@@ -52,9 +50,7 @@ def assert_same_fit(one: bc.CalibrationPosterior, other: bc.CalibrationPosterior
 @pytest.mark.slow
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("curve", FAMILIES)
-def test_a_family_does_not_mind_which_outcome_is_called_the_event(
-    curve: str, population: str
-) -> None:
+def test_a_family_does_not_mind_which_outcome_is_called_the_event(curve, population):
     y, s = cases(population)
     ours = bc.fit(y, s, curve=curve, random_state=1)
     theirs = bc.fit(1 - y, 1 - s, curve=curve, random_state=2)
@@ -77,8 +73,8 @@ log_odds = st.floats(-14, 14) | st.sampled_from([-1.0, 0.0, 1.0])
     )
 )
 def test_the_prior_of_the_deviations_is_its_own_mirror_image(
-    rows: list[tuple[float, int]],
-) -> None:
+    rows,
+):
     x, trials = (np.array(column, dtype=float) for column in zip(*sorted(rows), strict=True))
     frame = spline_frame(expit(x), trials, 0.5)
     mirrored = spline_frame(expit(-x[::-1]), trials[::-1], 0.5)
@@ -95,7 +91,7 @@ def test_the_prior_of_the_deviations_is_its_own_mirror_image(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", FAMILIES)
-def test_the_order_of_the_rows_changes_nothing(curve: str) -> None:
+def test_the_order_of_the_rows_changes_nothing(curve):
     y, s = cases()
     order = np.random.default_rng(0).permutation(y.size)
     assert_same_fit(
@@ -106,7 +102,7 @@ def test_the_order_of_the_rows_changes_nothing(curve: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", FAMILIES)
-def test_merged_tables_are_one_table(curve: str) -> None:
+def test_merged_tables_are_one_table(curve):
     y, s = cases()
     merged = bc.CalibrationData(y[:40], s[:40]) + bc.CalibrationData(y[40:], s[40:])
     assert_same_fit(
@@ -116,7 +112,7 @@ def test_merged_tables_are_one_table(curve: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", FAMILIES)
-def test_counts_are_repeated_cases(curve: str) -> None:
+def test_counts_are_repeated_cases(curve):
     y, s = cases()
     counts = np.random.default_rng(1).integers(1, 4, y.size)
     assert_same_fit(
@@ -127,7 +123,7 @@ def test_counts_are_repeated_cases(curve: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", FAMILIES)
-def test_a_seed_repeats_a_fit_and_another_moves_it_by_its_monte_carlo_error(curve: str) -> None:
+def test_a_seed_repeats_a_fit_and_another_moves_it_by_its_monte_carlo_error(curve):
     y, s = cases()
     one, again, other = (bc.fit(y, s, curve=curve, random_state=seed) for seed in (1, 1, 2))
     assert_same_fit(one, again)
@@ -137,7 +133,7 @@ def test_a_seed_repeats_a_fit_and_another_moves_it_by_its_monte_carlo_error(curv
         assert (answers(one) != answers(other)).any()
 
 
-def test_the_average_of_one_table_is_one_average() -> None:
+def test_the_average_of_one_table_is_one_average():
     y, s = cases()
     order = np.random.default_rng(0).permutation(y.size)
     merged = bc.CalibrationData(y[:40], s[:40]) + bc.CalibrationData(y[40:], s[40:])

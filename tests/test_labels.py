@@ -4,11 +4,8 @@ What is passed, and what may be wrong with its labels, is in `labelled`; the rul
 in `data/test_alignment.py`.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +26,7 @@ from labelled import (
     wrongs,
 )
 
-NOT_PAIRED: dict[str, str] = {}
+NOT_PAIRED = {}
 """Functions that read arguments by position whatever their labels, each with the reason: none."""
 ALONE = {
     "Assessment.risks",
@@ -51,30 +48,30 @@ SLOW = ("build_model", "optimism", "assess", "compare", "from_predictions", "Bay
 
 
 @functools.cache
-def every() -> list[Paired]:
+def every():
     """All functions with two arrays of cases or more, in each form of these."""
     return list(every_paired())
 
 
-def test_labels_that_differ_are_seen_in_every_function() -> None:
+def test_labels_that_differ_are_seen_in_every_function():
     ignored = [wrong for one in every() if one.name not in NOT_PAIRED for wrong in wrongs(one)]
     assert not ignored
 
 
 @pytest.mark.slow
-def test_the_same_labels_change_nothing() -> None:
+def test_the_same_labels_change_nothing():
     fast = [one for one in every() if not any(part in one.name for part in SLOW)]
     assert len(fast) > 200
     assert not [wrong for one in fast for wrong in accepted(one)]
 
 
 @pytest.mark.slow
-def test_the_same_labels_change_nothing_where_that_takes_long() -> None:
+def test_the_same_labels_change_nothing_where_that_takes_long():
     slow = [one for one in every() if any(part in one.name for part in SLOW)]
     assert not [wrong for one in slow for wrong in accepted(one)]
 
 
-def test_every_array_of_cases_is_found() -> None:
+def test_every_array_of_cases_is_found():
     """What hostile arguments attack as an array of cases is paired here too, or stands alone."""
     names = {one.name for one in every()} | ALONE | NOT_PAIRED.keys() | PAIRED_ELSEWHERE.keys()
     arrays = {name for name in COLUMNS if name != "score"}
@@ -94,7 +91,7 @@ def test_every_array_of_cases_is_found() -> None:
             assert len(array_arguments(call.function)) == 1, call.name
 
 
-def careless(y_true: Any, y_prob: Any) -> float:
+def careless(y_true, y_prob):
     """Pair by position.
 
     Parameters
@@ -108,7 +105,7 @@ def careless(y_true: Any, y_prob: Any) -> float:
     return float(np.mean((np.asarray(y_true) - np.asarray(y_prob)) ** 2))
 
 
-def overcautious(y_true: Any, y_prob: Any) -> float:
+def overcautious(y_true, y_prob):
     """Refuse labels.
 
     Parameters
@@ -124,7 +121,7 @@ def overcautious(y_true: Any, y_prob: Any) -> float:
     return careless(y_true, y_prob)
 
 
-def test_a_function_that_ignores_labels_is_found() -> None:
+def test_a_function_that_ignores_labels_is_found():
     (one,) = paired(Call("careless", careless, {}))
     assert one.columns == ("y_true", "y_prob")
     ignored = wrongs(one)
@@ -137,7 +134,7 @@ def test_a_function_that_ignores_labels_is_found() -> None:
 
 
 @pytest.mark.parametrize("column", range(1, 4))
-def test_chunks_have_labels_too(column: int) -> None:
+def test_chunks_have_labels_too(column):
     weight, group = COLUMNS["sample_weight"], COLUMNS["site"]
     chunk = [pd.Series(values, index=LABELS) for values in (OUTCOME, SCORE, weight, group)]
     table = bc.CalibrationData.from_chunks([tuple(chunk)])
@@ -148,10 +145,10 @@ def test_chunks_have_labels_too(column: int) -> None:
 
 
 @pytest.mark.parametrize("argument", ["probability", "cells"])
-def test_simulated_cases_have_labels_too(argument: str) -> None:
+def test_simulated_cases_have_labels_too(argument):
     cells = COLUMNS["cells"]
 
-    def sample(rng: np.random.Generator) -> Any:
+    def sample(rng):
         made = {"y_prob": SCORE, "probability": np.sqrt(SCORE), "cells": cells}
         series = {name: pd.Series(values, index=LABELS) for name, values in made.items()}
         series[argument] = series[argument].iloc[SHUFFLED]
@@ -162,7 +159,7 @@ def test_simulated_cases_have_labels_too(argument: str) -> None:
         bc.estimators.estimator_bias("ece", sample, n_simulations=2, random_state=0)
 
 
-def test_a_mapping_of_factors_has_labels_of_each() -> None:
+def test_a_mapping_of_factors_has_labels_of_each():
     factors = {"sex": np.arange(N) % 2, "age": pd.Series(np.arange(N) % 3, index=LABELS)}
     outcome = pd.Series(OUTCOME, index=LABELS[SHUFFLED])
     for function in (bc.fit, bc.assess):
@@ -173,7 +170,7 @@ def test_a_mapping_of_factors_has_labels_of_each() -> None:
         bc.fit(outcome, SCORE, subgroup=frame)
 
 
-def test_every_function_is_one_with_labels() -> None:
+def test_every_function_is_one_with_labels():
     """So that a change to the reading of docstrings does not empty the tests above."""
     names = {one.name.partition(".")[0] for one in every()}
     assert names >= {"bayescal", "estimators", "scores", "recalibrate", "plots", "CalibrationData"}

@@ -1,14 +1,10 @@
 """Typical mistakes: at every door the fault is named and so is the cure, without a traceback."""
 
-from __future__ import annotations
-
 import gzip
 import warnings
 import zipfile
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,11 +24,11 @@ Y = (RNG.random(N) < P).astype(int)
 FRAME = pd.DataFrame({"died": Y, "risk": P})
 
 
-def csv(frame: pd.DataFrame = FRAME, **columns: Any) -> bytes:
+def csv(frame=FRAME, **columns):
     return frame.assign(**columns).to_csv(index=False).encode()
 
 
-def zipped() -> bytes:
+def zipped():
     content = BytesIO()
     with zipfile.ZipFile(content, "w") as packed:
         packed.writestr("cases.csv", csv())
@@ -45,7 +41,7 @@ STRAY = P.astype(object)
 STRAY[7] = 1.2
 BELOW = P.copy()
 BELOW[7] = -0.1
-FILES: dict[str, tuple[str, bytes | None, str, str]] = {
+FILES = {
     # what: (name, content, the fault, the cure)
     "no such file": ("cases.csv", None, "there is no file", "there is no file"),
     "empty file": ("cases.csv", b"", "is empty", "is empty"),
@@ -204,7 +200,7 @@ PROPOSED = {
 """What the page shows as a guess, to be corrected, where other doors ask."""
 
 
-def by_python(path: Path, capsys: Any, **named: str) -> str:
+def by_python(path, capsys, **named):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(InputError) as refused:
@@ -212,7 +208,7 @@ def by_python(path: Path, capsys: Any, **named: str) -> str:
     return str(refused.value)
 
 
-def by_command(path: Path, capsys: Any, **named: str) -> str:
+def by_command(path, capsys, **named):
     options = [word for name, column in named.items() for word in (f"--{name}", column)]
     with pytest.raises(SystemExit) as left:
         main(["assess", str(path), *options])
@@ -220,7 +216,7 @@ def by_command(path: Path, capsys: Any, **named: str) -> str:
     return " ".join(capsys.readouterr().err.split())
 
 
-def by_app(path: Path, capsys: Any, **named: str) -> str:
+def by_app(path, capsys, **named):
     """What the page shows: questions about the file, or why it is not assessed."""
     if not path.exists():
         pytest.skip("what is dropped on a page is there")
@@ -235,14 +231,12 @@ def by_app(path: Path, capsys: Any, **named: str) -> str:
         return str(refused)
 
 
-DOORS: dict[str, Callable[..., str]] = {"python": by_python, "command": by_command, "app": by_app}
+DOORS = {"python": by_python, "command": by_command, "app": by_app}
 
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("what", FILES)
-def test_a_file_is_refused_with_fault_and_cure(
-    tmp_path: Path, capsys: Any, monkeypatch: Any, what: str, door: str
-) -> None:
+def test_a_file_is_refused_with_fault_and_cure(tmp_path, capsys, monkeypatch, what, door):
     monkeypatch.chdir(tmp_path)
     name, content, fault, cure = FILES[what]
     if door == "app" and what in PROPOSED:
@@ -285,7 +279,7 @@ READ = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("what", READ)
 @pytest.mark.parametrize("door", ["python", "app"])
-def test_what_is_plain_is_read(tmp_path: Path, what: str, door: str) -> None:
+def test_what_is_plain_is_read(tmp_path, what, door):
     name, content = READ[what]
     if isinstance(content, pd.DataFrame):
         content = content.to_csv(index=False)
@@ -300,7 +294,7 @@ def test_what_is_plain_is_read(tmp_path: Path, what: str, door: str) -> None:
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_cases_without_an_outcome_are_kept_and_counted(tmp_path: Path, capsys: Any, door) -> None:
+def test_cases_without_an_outcome_are_kept_and_counted(tmp_path, capsys, door):
     path = tmp_path / "cases.csv"
     path.write_bytes(csv(FRAME.assign(died=FRAME["died"].astype(float).mask(SOME))))
     if door == "python":
@@ -316,13 +310,13 @@ def test_cases_without_an_outcome_are_kept_and_counted(tmp_path: Path, capsys: A
 
 
 @pytest.mark.parametrize("door", ["python", "command"])
-def test_a_folder_is_no_table_unless_it_holds_parquet(tmp_path: Path, capsys: Any, door) -> None:
+def test_a_folder_is_no_table_unless_it_holds_parquet(tmp_path, capsys, door):
     assert "is a folder without a Parquet file" in DOORS[door](tmp_path, capsys)
 
 
 SHIFTED = pd.Series(P, index=np.arange(1, N + 1))
 MATRIX = np.column_stack([1 - P, P])
-CALLS: dict[str, tuple[Callable[[], Any], str, str]] = {
+CALLS = {
     "names of columns in place of columns": (
         lambda: bc.assess(FRAME, "died", "risk"), "died", "outcome="
     ),
@@ -352,7 +346,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str, str]] = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("what", CALLS)
-def test_a_call_is_refused_with_fault_and_cure(what: str) -> None:
+def test_a_call_is_refused_with_fault_and_cure(what):
     call, fault, cure = CALLS[what]
     with pytest.raises((InputError, TypeError)) as refused:
         call()

@@ -1,10 +1,7 @@
 """Small tools that several rooms need stand once, in the lowest room that can hold them."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -41,7 +38,7 @@ TOOLS = {
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
+def trees():
     """Every module, by its path in the package."""
     return {
         path.relative_to(PACKAGE).with_suffix("").as_posix(): ast.parse(path.read_text("utf-8"))
@@ -49,7 +46,7 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
-def where(pattern: Callable[[ast.AST], bool]) -> set[str]:
+def where(pattern):
     """The functions in which something of this form stands, as `module:function`."""
     return {
         f"{module}:{name}"
@@ -59,7 +56,7 @@ def where(pattern: Callable[[ast.AST], bool]) -> set[str]:
     }
 
 
-def scoped(tree: ast.AST, name: str = "") -> Iterator[tuple[str, ast.AST]]:
+def scoped(tree, name=""):
     """Every node below this one, with the name of the innermost function around it."""
     for child in ast.iter_child_nodes(tree):
         inner = child.name if isinstance(child, (ast.FunctionDef, ast.ClassDef)) else name
@@ -67,12 +64,12 @@ def scoped(tree: ast.AST, name: str = "") -> Iterator[tuple[str, ast.AST]]:
         yield from scoped(child, inner)
 
 
-def calls(node: ast.AST, function: str) -> bool:
+def calls(node, function):
     return isinstance(node, ast.Call) and ast.unparse(node.func) == function
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_a_tool_is_defined_once(name: str) -> None:
+def test_a_tool_is_defined_once(name):
     homes = {
         module
         for module, tree in trees().items()
@@ -82,15 +79,15 @@ def test_a_tool_is_defined_once(name: str) -> None:
     assert homes == {TOOLS[name]}
 
 
-def test_whole_numbers_are_refused_in_one_function() -> None:
-    def refuses(node: ast.AST) -> bool:
+def test_whole_numbers_are_refused_in_one_function():
+    def refuses(node):
         return isinstance(node, ast.Constant) and "must be a whole number" in str(node.value)
 
     assert where(refuses) == {"core/errors:as_count"}
 
 
-def test_a_user_s_random_state_is_read_in_one_function() -> None:
-    def reads(node: ast.AST) -> bool:
+def test_a_user_s_random_state_is_read_in_one_function():
+    def reads(node):
         if not calls(node, "np.random.default_rng"):
             return False
         assert isinstance(node, ast.Call)
@@ -99,10 +96,10 @@ def test_a_user_s_random_state_is_read_in_one_function() -> None:
     assert where(reads) == {"core/arrays:random_generator"}
 
 
-def test_equal_scores_are_collapsed_by_the_table() -> None:
+def test_equal_scores_are_collapsed_by_the_table():
     """`np.unique` with the inverse is for labels, and for rows of a matrix."""
 
-    def collapses(node: ast.AST) -> bool:
+    def collapses(node):
         if not calls(node, "np.unique"):
             return False
         assert isinstance(node, ast.Call)
@@ -129,10 +126,10 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
     assert where(collapses) <= not_scores
 
 
-def test_kish_s_formula_is_written_once() -> None:
+def test_kish_s_formula_is_written_once():
     """A squared total over a sum of squares."""
 
-    def is_kish(node: ast.AST) -> bool:
+    def is_kish(node):
         if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
             return False
         power, below = node.left, ast.unparse(node.right)
@@ -146,14 +143,14 @@ def test_kish_s_formula_is_written_once() -> None:
     assert where(is_kish) == {"data/weights:kish"}
 
 
-def names_in(node: ast.AST) -> set[str]:
+def names_in(node):
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def test_the_price_of_a_threshold_is_written_once() -> None:
+def test_the_price_of_a_threshold_is_written_once():
     """The odds t / (1 - t) of a threshold."""
 
-    def is_price(node: ast.AST) -> bool:
+    def is_price(node):
         if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
             return False
         return any(
@@ -164,10 +161,10 @@ def test_the_price_of_a_threshold_is_written_once() -> None:
     assert where(is_price) == {"core/decision:net_benefit"}
 
 
-def test_no_score_is_compared_with_a_threshold_but_by_the_lowest_that_reaches_it() -> None:
+def test_no_score_is_compared_with_a_threshold_but_by_the_lowest_that_reaches_it():
     """Otherwise the last bit decides who is treated."""
 
-    def compares(node: ast.AST) -> bool:
+    def compares(node):
         if not (isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.GtE, ast.Lt))):
             return False
         right = ast.unparse(node.comparators[0])
@@ -176,10 +173,10 @@ def test_no_score_is_compared_with_a_threshold_but_by_the_lowest_that_reaches_it
     assert where(compares) == set()
 
 
-def test_log_odds_are_clipped_by_one_function() -> None:
+def test_log_odds_are_clipped_by_one_function():
     """No logarithm is taken of what was clipped by hand."""
 
-    def clips(node: ast.AST) -> bool:
+    def clips(node):
         if not isinstance(node, ast.Call):
             return False
         logarithm = ast.unparse(node.func) in {"logit", "np.log", "np.log1p"}
@@ -192,12 +189,12 @@ def test_log_odds_are_clipped_by_one_function() -> None:
     assert where(clips) <= with_ends_of_their_own
 
 
-def test_importance_weights_are_smoothed_by_one_function() -> None:
+def test_importance_weights_are_smoothed_by_one_function():
     assert where(lambda node: isinstance(node, ast.Attribute) and node.attr == "psislw") == set()
 
 
-def test_a_constant_s_name_has_one_value() -> None:
-    values: dict[str, set[str]] = defaultdict(set)
+def test_a_constant_s_name_has_one_value():
+    values = defaultdict(set)
     for tree in trees().values():
         for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -208,10 +205,10 @@ def test_a_constant_s_name_has_one_value() -> None:
     assert not {name: actual for name, actual in values.items() if len(actual) > 1}
 
 
-def test_the_root_of_an_order_is_taken_in_one_function() -> None:
+def test_the_root_of_an_order_is_taken_in_one_function():
     """Elsewhere powers of a large order underflow."""
 
-    def is_root(node: ast.AST) -> bool:
+    def is_root(node):
         return (
             isinstance(node, ast.BinOp)
             and isinstance(node.op, ast.Pow)

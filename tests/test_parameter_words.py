@@ -1,11 +1,6 @@
 """One word for each parameter: what a user learns in one room holds in every other."""
 
-from __future__ import annotations
-
 import inspect
-from collections.abc import Callable, Iterator
-from types import ModuleType
-from typing import Any
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -51,7 +46,7 @@ DOORS = (
 )
 
 
-def offered(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
+def offered(module):
     """Public functions, methods, and constructors of what a user makes."""
     for name in module.__all__:
         value = getattr(module, name)
@@ -69,14 +64,14 @@ def offered(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
 OFFERED = {name: value for module in DOORS for name, value in offered(module)}
 
 
-def parameters(name: str) -> set[str]:
+def parameters(name):
     try:
         return set(inspect.signature(OFFERED[name]).parameters)
     except ValueError:  # a method of a tuple
         return set()
 
 
-def test_the_walk_sees_functions_methods_and_constructors() -> None:
+def test_the_walk_sees_functions_methods_and_constructors():
     assert "draws" in parameters("bayescal.fit")
     assert "ci_prob" in parameters("bayescal.CalibrationPosterior.interval")
     assert "draws" in parameters("bayescal.recalibrate.BayesianRecalibrator.__init__")
@@ -86,7 +81,7 @@ def test_the_walk_sees_functions_methods_and_constructors() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(OFFERED))
-def test_parameters_are_words_of_the_list(name: str) -> None:
+def test_parameters_are_words_of_the_list(name):
     words = parameters(name)
     if words >= {"outcome", "prob"}:
         words = words - COLUMNS

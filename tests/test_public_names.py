@@ -1,7 +1,5 @@
 """What a user finds by typing: names in `dir()`, and a hint where a name is somewhere else."""
 
-from __future__ import annotations
-
 import pytest
 
 import bayescal as bc
@@ -10,7 +8,7 @@ MODULES = ("priors", "simulate", "functionals", "curves", "plots", "errors", "es
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_dir_offers_public_names_alone(name: str) -> None:
+def test_dir_offers_public_names_alone(name):
     module = getattr(bc, name)
     assert dir(module) == sorted(module.__all__)
 
@@ -27,11 +25,11 @@ def test_dir_offers_public_names_alone(name: str) -> None:
         ("nothing_of_the_kind", "nothing_of_the_kind."),
     ],
 )
-def test_a_name_of_a_module_is_hinted_at(name: str, told: str) -> None:
+def test_a_name_of_a_module_is_hinted_at(name, told):
     with pytest.raises(AttributeError) as caught:
         getattr(bc, name)
     assert str(caught.value).endswith(f" {told}")
 
 
-def test_a_private_name_is_only_missing() -> None:
+def test_a_private_name_is_only_missing():
     assert not hasattr(bc, "_nothing")

@@ -1,21 +1,17 @@
 """What public functions return can be imported by name from a public module."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
 import bayescal
 
 
-def modules() -> Iterator[ModuleType]:
+def modules():
     """Every module of the package, private ones too."""
     yield bayescal
     for info in pkgutil.walk_packages(bayescal.__path__, "bayescal."):
@@ -44,7 +40,7 @@ CLASSES = {
 }
 
 
-def exported(module: ModuleType) -> Iterator[tuple[str, Any]]:
+def exported(module):
     for name in getattr(module, "__all__", ()):
         yield name, getattr(module, name)
 
@@ -52,7 +48,7 @@ def exported(module: ModuleType) -> Iterator[tuple[str, Any]]:
 IMPORTABLE = {id(value) for module in PUBLIC.values() for _, value in exported(module)}
 
 
-def returned(value: Any) -> Iterator[tuple[str, Any]]:
+def returned(value):
     """A function, or each public method and property of a class and its bases, and its name."""
     members = [("", value)]
     if inspect.isclass(value):
@@ -74,11 +70,11 @@ FUNCTIONS = {
 }
 
 
-def annotation(function: str) -> str:
+def annotation(function):
     return str(inspect.signature(FUNCTIONS[function]).return_annotation)
 
 
-def test_the_walk_sees_functions_methods_and_properties() -> None:
+def test_the_walk_sees_functions_methods_and_properties():
     assert "CalibrationPosterior" in annotation("bayescal.fitting._fit.fit")
     assert "RecalibrationGain" in annotation("bayescal.gain._gain.recalibration_gain")
     assert "DataTree" in annotation("bayescal.posterior.posterior.CalibrationPosterior.tree")
@@ -86,7 +82,7 @@ def test_the_walk_sees_functions_methods_and_properties() -> None:
 
 
 @pytest.mark.parametrize("function", sorted(FUNCTIONS))
-def test_returned_types_are_importable(function: str) -> None:
+def test_returned_types_are_importable(function):
     names = CLASSES | vars(MODULES[FUNCTIONS[function].__module__])
     for word in set(re.findall(r"\w+", annotation(function))) & CLASSES.keys():
         value = names[word]

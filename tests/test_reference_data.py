@@ -1,7 +1,5 @@
 """The folder of reference data is filled with what this computer has, and says what it lacks."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat
@@ -27,7 +25,7 @@ awk 'BEGIN {{
 
 
 @pytest.fixture
-def no_r(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def no_r(monkeypatch, tmp_path):
     """A folder that is searched for programs, with none in it."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -35,13 +33,11 @@ def no_r(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-def _in(folder: Path, name: str) -> str | None:
+def _in(folder, name):
     return str(folder / name) if (folder / name).is_file() else None
 
 
-def test_without_r_the_simulated_set_is_made_and_every_other_is_explained(
-    tmp_path: Path, no_r: Path
-) -> None:
+def test_without_r_the_simulated_set_is_made_and_every_other_is_explained(tmp_path, no_r):
     told = reference_data.fill(tmp_path / "data")
     assert told[A] == "made"
     rows = [line.split(",") for line in (tmp_path / "data" / A).read_text().split()[1:]]
@@ -60,9 +56,7 @@ def test_without_r_the_simulated_set_is_made_and_every_other_is_explained(
     ("cases", "what"),
     [(868, "made"), (867, "not made: 867 cases came out, and the tests need 868")],
 )
-def test_what_r_writes_is_compared_before_it_is_kept(
-    tmp_path: Path, no_r: Path, cases: int, what: str
-) -> None:
+def test_what_r_writes_is_compared_before_it_is_kept(tmp_path, no_r, cases, what):
     program = no_r / "Rscript"
     program.write_text(R.format(cases=cases))
     program.chmod(program.stat().st_mode | stat.S_IEXEC)
@@ -74,7 +68,7 @@ def test_what_r_writes_is_compared_before_it_is_kept(
     assert "R has no package dcurves" in told["data/clinical/dcurves_df_binary.csv"]
 
 
-def test_every_file_of_the_page_is_a_set() -> None:
+def test_every_file_of_the_page_is_a_set():
     page = (REPOSITORY / "docs" / "reference-data.md").read_text("utf-8")
     told = set()
     for line in page.splitlines():
@@ -85,13 +79,13 @@ def test_every_file_of_the_page_is_a_set() -> None:
     assert {file.rstrip("/") for file in told} == {each.file for each in reference_data.SETS}
 
 
-def test_the_page_has_every_set() -> None:
+def test_the_page_has_every_set():
     page = (REPOSITORY / "docs" / "reference-data.md").read_text("utf-8")
     for one in reference_data.SETS:
         assert Path(one.file).name.removesuffix(".csv").removeprefix("brcal_") in page, one.file
 
 
-def test_a_test_is_skipped_if_its_file_is_missing(tmp_path: Path) -> None:
+def test_a_test_is_skipped_if_its_file_is_missing(tmp_path):
     (tmp_path / "tests").mkdir()
     (tmp_path / "data").mkdir()
     for name in ("conftest.py", "known_sets.py", "known_sets.json"):

@@ -1,9 +1,6 @@
 """The check of the built site sees what is broken."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +8,7 @@ import check_site
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
+def site(tmp_path):
     """Two pages that lead to each other, a picture, and the index of the search."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "index.html").write_text(
@@ -25,7 +22,7 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_sound_site_passes(site: Path) -> None:
+def test_a_sound_site_passes(site):
     assert check_site.wrong(site) == []
     assert check_site.not_searchable(site, ["fit"]) == []
 
@@ -39,17 +36,17 @@ def test_a_sound_site_passes(site: Path) -> None:
         ("x" * 499_000, "index.html: 500 kB"),
     ],
 )
-def test_what_is_broken_or_heavy_is_named(site: Path, added: str, problem: str) -> None:
+def test_what_is_broken_or_heavy_is_named(site, added, problem):
     page = site / "index.html"
     page.write_text(page.read_text() + added)
     assert check_site.wrong(site) == [problem]
 
 
-def test_a_name_that_cannot_be_searched_is_named(site: Path) -> None:
+def test_a_name_that_cannot_be_searched_is_named(site):
     assert check_site.not_searchable(site, ["compare"]) == ["the search does not know compare"]
 
 
-def test_hits_of_a_search_are_its_pages_in_their_order() -> None:
+def test_hits_of_a_search_are_its_pages_in_their_order():
     found_by_name = '<li class="kind-object"><a href="generated/a.html?highlight=x#a">a</a></li>'
     found_by_text = '<li class="kind-text"><a href="how-to/plan.html?highlight=x">b</a></li>'
     results = check_site.hits(f"<ul>{found_by_name}{found_by_text}</ul>")

@@ -1,10 +1,7 @@
 """The project grows only where a commit says so: tokens as `.ci/size.py` counts them."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -12,7 +9,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
-def size() -> ModuleType:
+def size():
     spec = importlib.util.spec_from_file_location("size", REPOSITORY / ".ci" / "size.py")
     assert spec is not None
     assert spec.loader is not None
@@ -21,7 +18,7 @@ def size() -> ModuleType:
     return module
 
 
-def test_no_part_is_larger_than_its_number_in_pyproject(size: ModuleType) -> None:
+def test_no_part_is_larger_than_its_number_in_pyproject(size):
     counted, most = size.sizes(), size.ratchet()
     assert set(most) == set(size.PARTS)
     assert {name: counted[name] for name in most if counted[name] > most[name]} == {}, (
@@ -39,7 +36,5 @@ def test_no_part_is_larger_than_its_number_in_pyproject(size: ModuleType) -> Non
         (r"x = '''a\'' ''' + r'\''", 5),
     ],
 )
-def test_tokens_are_counted_without_docstrings_and_comments(
-    size: ModuleType, source: str, tokens: int
-) -> None:
+def test_tokens_are_counted_without_docstrings_and_comments(size, source, tokens):
     assert size.tokens(source) == tokens

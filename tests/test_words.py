@@ -1,10 +1,7 @@
 """Names say what a thing is, and docstrings use words that a reader can look up."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -28,11 +25,11 @@ UNEXPLAINED = re.compile(r"\bfound\b|\bheld\b(?!-out| out| at | together)")
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
+def parsed(path):
     return ast.parse(path.read_text("utf-8"))
 
 
-def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def names_in(tree):
     """Every name that the code gives to something, and its line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -47,7 +44,7 @@ def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.asname
 
 
-def docstrings_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def docstrings_in(tree):
     """Lines of docstrings, of modules, classes and functions."""
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(tree):
@@ -56,15 +53,15 @@ def docstrings_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from enumerate(text.splitlines(), first)
 
 
-def where(path: Path) -> str:
+def where(path):
     return path.relative_to(REPOSITORY).as_posix()
 
 
-def vague(tree: ast.AST) -> list[tuple[int, str]]:
+def vague(tree):
     return [(line, name) for line, name in names_in(tree) if name.strip("_") in VAGUE]
 
 
-def test_names_say_what_a_thing_is() -> None:
+def test_names_say_what_a_thing_is():
     wrong = [
         f"{where(path)}:{line} {name}"
         for path in SOURCES
@@ -74,7 +71,7 @@ def test_names_say_what_a_thing_is() -> None:
     assert not wrong, "\n".join([f"{len(wrong)} names to replace:", *wrong])
 
 
-def test_docstrings_use_words_that_can_be_looked_up() -> None:
+def test_docstrings_use_words_that_can_be_looked_up():
     wrong = [
         f"{where(path)}:{line} {text.strip()}"
         for path in SOURCES
@@ -85,7 +82,7 @@ def test_docstrings_use_words_that_can_be_looked_up() -> None:
     assert not wrong, "\n".join([f"{len(wrong)} lines to reword:", *wrong])
 
 
-def test_examples_on_pages_name_things_too() -> None:
+def test_examples_on_pages_name_things_too():
     wrong = []
     for path in [REPOSITORY / "README.md", *PAGES]:
         for code in re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):

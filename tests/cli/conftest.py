@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from bayescal.data.stored import fingerprint
 
 
 @pytest.fixture(autouse=True)
-def endless_patience(monkeypatch) -> None:
+def endless_patience(monkeypatch):
     """A busy machine adds no lines to stderr: steps that take long say so in tests of their own."""
     monkeypatch.setattr("bayescal.cli.terminal.PATIENCE", 3600.0)
 
@@ -28,7 +27,7 @@ class Result:
     err: str
 
     @property
-    def told(self) -> str:
+    def told(self):
         """What it printed, without line ends."""
         return " ".join((self.out + self.err).split())
 
@@ -37,10 +36,10 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(capsys) -> Run:
+def run(capsys):
     """Run a command."""
 
-    def invoke(*words: object) -> Result:
+    def invoke(*words):
         with pytest.raises(SystemExit) as left:
             main([str(word) for word in words])
         shown = capsys.readouterr()
@@ -50,10 +49,10 @@ def run(capsys) -> Run:
 
 
 @pytest.fixture
-def done(run) -> Callable[..., str]:
+def done(run):
     """What a command prints that succeeds."""
 
-    def invoke(*words: object) -> str:
+    def invoke(*words):
         result = run(*words)
         assert (result.code, result.err) == (0, "")
         return str(result.out)
@@ -62,10 +61,10 @@ def done(run) -> Callable[..., str]:
 
 
 @pytest.fixture
-def refused(run) -> Callable[..., str]:
+def refused(run):
     """The one line on stderr of a command that exits with 2."""
 
-    def invoke(*words: object) -> str:
+    def invoke(*words):
         result = run(*words)
         assert (result.code, result.out) == (2, "")
         assert result.err.startswith("Error: ")
@@ -78,10 +77,10 @@ def refused(run) -> Callable[..., str]:
 class Quick:
     """What was read, in place of an assessment of it."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data):
         self.data = data
 
-    def page(self) -> Page:
+    def page(self):
         of = self.data
         record = {"cases": of.n, "events": of.events, "sha256": fingerprint(of)}
         record |= {"mean_score": float(of.trials @ of.score / of.trials.sum())}
@@ -89,6 +88,6 @@ class Quick:
 
 
 @pytest.fixture
-def quick(monkeypatch) -> None:
+def quick(monkeypatch):
     """Let `assess` tell what was read, and compute nothing."""
     monkeypatch.setattr("bayescal.report.assess", lambda data, **options: Quick(data))

@@ -1,7 +1,5 @@
 """Cases whose outcomes are not known: one case, new ones, and a file with empty outcomes."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -15,7 +13,7 @@ NAMES = ("cases.csv", "--outcome", "died", "--prob", "risk", "--seed", "1")
 
 
 @pytest.fixture
-def cases(tmp_path, monkeypatch) -> pd.DataFrame:
+def cases(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     y, s = bc.simulate.sample("clinical-middle-overconfident", 240, random_state=1)
     hospital = np.resize(["A", "B", "C"], 240)
@@ -25,7 +23,7 @@ def cases(tmp_path, monkeypatch) -> pd.DataFrame:
     return frame
 
 
-def numbers(run, *words: str) -> dict:
+def numbers(run, *words):
     result = run(*words, "--json", "-")
     assert result.code == 0, result.err
     return json.loads(result.out)
@@ -35,7 +33,7 @@ def numbers(run, *words: str) -> dict:
 
 
 @pytest.mark.slow
-def test_a_case_here_on_average_and_elsewhere(run, cases) -> None:
+def test_a_case_here_on_average_and_elsewhere(run, cases):
     where = ("--site", "hospital", "--at", "B", "--case", "0.18", "--threshold", "0.2")
     told = numbers(run, *NAMES, *where, "--plot", "f.svg")
     post = bc.fit(
@@ -51,7 +49,7 @@ def test_a_case_here_on_average_and_elsewhere(run, cases) -> None:
     assert "With fewer than 5 groups the data say little of a new one" in shown
 
 
-def test_cases_of_one_curve(run, cases) -> None:
+def test_cases_of_one_curve(run, cases):
     shown = run(*NAMES, "--ignore-column", "hospital", "--case", "0.1", "--case", "0.6").told
     post = bc.fit(cases["died"], cases["risk"], random_state=1)
     for row in post.risks([0.1, 0.6]).to_dict("records"):
@@ -63,9 +61,7 @@ def test_cases_of_one_curve(run, cases) -> None:
     ("scale", "typed", "back"),
     [("percent", "20", lambda p: 100 * p), ("logit", "-1.4", lambda p: np.log(p / (1 - p)))],
 )
-def test_a_score_is_typed_on_the_scale_of_the_scores(
-    run, refused, cases, scale, typed, back
-) -> None:
+def test_a_score_is_typed_on_the_scale_of_the_scores(run, refused, cases, scale, typed, back):
     cases.assign(risk=back(cases["risk"])).to_csv("cases.csv", index=False)
     told = numbers(run, *NAMES, "--ignore-column", "hospital", "--scale", scale, "--case", typed)
     (row,) = told["risks"]
@@ -86,11 +82,11 @@ def test_a_score_is_typed_on_the_scale_of_the_scores(
         (["--new", "none.csv", "--site", "hospital"], "there is no file"),
     ],
 )
-def test_what_cannot_be_is_named(refused, cases, words, told) -> None:
+def test_what_cannot_be_is_named(refused, cases, words, told):
     assert told in refused(*NAMES, *words)
 
 
-def test_levels_of_a_factor_are_no_sites(run, cases) -> None:
+def test_levels_of_a_factor_are_no_sites(run, cases):
     shown = run(*NAMES, "--subgroup", "hospital", "--case", "0.2").told
     assert "new level of hospital" in shown
     assert "new site" not in shown
@@ -99,7 +95,7 @@ def test_levels_of_a_factor_are_no_sites(run, cases) -> None:
 # New cases
 
 
-def test_new_cases_are_told_as_in_python(run, cases) -> None:
+def test_new_cases_are_told_as_in_python(run, cases):
     told = numbers(run, *NAMES, "--independent", "--new", "new.csv", "--threshold", "0.2")
     new = pd.read_csv("new.csv")["risk"]
     seen = bc.fit(cases["died"], cases["risk"], random_state=1).on(new)
@@ -112,7 +108,7 @@ def test_new_cases_are_told_as_in_python(run, cases) -> None:
     assert "if the curve is unchanged" in shown
 
 
-def test_with_sites_they_are_of_another_hospital(run, cases) -> None:
+def test_with_sites_they_are_of_another_hospital(run, cases):
     wide = numbers(run, *NAMES, "--site", "hospital", "--new", "new.csv")["expected"]["events"]
     narrow = numbers(run, *NAMES, "--independent", "--new", "new.csv")["expected"]["events"]
     assert wide["upper"] - wide["lower"] > narrow["upper"] - narrow["lower"]
@@ -130,7 +126,7 @@ def test_with_sites_they_are_of_another_hospital(run, cases) -> None:
         (("treat none", -np.inf, np.inf, 1), "treat no one, however the risks shift."),
     ],
 )  # fmt: skip
-def test_decisions_in_words(row, told) -> None:
+def test_decisions_in_words(row, told):
     values = dict(zip(("best", "lower", "upper", "odds_ratio"), row, strict=True))
     assert ahead._decision(0.2, values).endswith(told)
 
@@ -139,14 +135,14 @@ def test_decisions_in_words(row, told) -> None:
 
 
 @pytest.fixture
-def gaps(cases) -> pd.DataFrame:
+def gaps(cases):
     known = np.random.default_rng(1).random(240) < np.where(cases["risk"] > 0.3, 0.9, 0.4)
     frame = cases.drop(columns="hospital").assign(died=cases["died"].where(known))
     frame.to_csv("cases.csv", index=False)
     return frame
 
 
-def test_empty_outcomes_are_kept_in_the_population(run, gaps) -> None:
+def test_empty_outcomes_are_kept_in_the_population(run, gaps):
     result = run(*NAMES)
     known = int(gaps["died"].notna().sum())
     assert result.code == 0
@@ -156,38 +152,38 @@ def test_empty_outcomes_are_kept_in_the_population(run, gaps) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_they_can_be_left_out(run, gaps) -> None:
+def test_they_can_be_left_out(run, gaps):
     told = numbers(run, *NAMES, "--drop-missing")
     assert told["cases"] == gaps["died"].notna().sum()
 
 
 @pytest.mark.slow
-def test_so_they_are_with_hospitals(run, gaps) -> None:
+def test_so_they_are_with_hospitals(run, gaps):
     gaps.assign(ward=np.arange(240) % 3).to_csv("cases.csv", index=False)
     known = int(gaps["died"].notna().sum())
     assert f"240 cases, of whom {known} have a known outcome" in run(*NAMES, "--site", "ward").told
 
 
-def test_a_comparison_of_families_takes_none_and_says_what_does(refused, gaps) -> None:
+def test_a_comparison_of_families_takes_none_and_says_what_does(refused, gaps):
     line = refused("compare", *NAMES)
     assert "leave them out with --drop-missing" in line
     assert "An assessment keeps the scores of those without an outcome." in line
 
 
-def test_where_scores_are_missing_too_nothing_is_kept(refused, gaps) -> None:
+def test_where_scores_are_missing_too_nothing_is_kept(refused, gaps):
     gaps.assign(risk=gaps["risk"].where(gaps.index > 3)).to_csv("cases.csv", index=False)
     line = refused(*NAMES)
     assert "4 in 'risk', the first on line 2 of cases.csv" in line
     assert "leave them out with --drop-missing, and the rows without an outcome too" in line
 
 
-def test_all_outcomes_are_missing(refused, gaps) -> None:
+def test_all_outcomes_are_missing(refused, gaps):
     gaps.assign(died=None).to_csv("cases.csv", index=False)
     assert "every outcome is missing in cases.csv" in refused(*NAMES)
 
 
 @pytest.mark.parametrize(("value", "told"), [("3", "3 is neither 0 nor 1 on line"), ("-1", "-1")])
-def test_a_wrong_outcome_is_told_by_its_line(refused, gaps, value, told) -> None:
+def test_a_wrong_outcome_is_told_by_its_line(refused, gaps, value, told):
     with open("cases.csv", encoding="utf-8") as file:
         lines = file.read().splitlines()
     at = next(k for k, line in enumerate(lines) if k > 50 and not line.startswith(","))

@@ -1,7 +1,5 @@
 """Dates of periods by week, month, quarter or year, however they are written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +15,13 @@ NAMES = ("--outcome", "died", "--prob", "risk", "--seed", "1")
 
 
 @pytest.fixture
-def frame(tmp_path, monkeypatch) -> pd.DataFrame:
+def frame(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     y, s = bc.simulate.sample("calibrated", 240, random_state=1)
     return pd.DataFrame({"died": y, "risk": s, "date": np.repeat(DAYS, 2)})
 
 
-def drift(capsys, *arguments: str, file: str = "a.csv", fails: bool = False) -> str:
+def drift(capsys, *arguments, file="a.csv", fails=False):
     with pytest.raises(SystemExit) as ended:
         main([file, *NAMES, "--period", "date", *arguments])
     shown = capsys.readouterr()
@@ -32,8 +30,8 @@ def drift(capsys, *arguments: str, file: str = "a.csv", fails: bool = False) -> 
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d"])
-def test_months_are_the_same_however_dates_are_written(frame, form) -> None:
-    def read(form: str, **every: str) -> bc.CalibrationData:
+def test_months_are_the_same_however_dates_are_written(frame, form):
+    def read(form, **every):
         frame.assign(date=frame["date"].dt.strftime(form)).to_csv("a.csv", index=False)
         typed = {"outcome": ["died"], "prob": ["risk"], "period": "date"}
         return read_from(request_of(Path("a.csv"), typed | every)).data
@@ -45,20 +43,20 @@ def test_months_are_the_same_however_dates_are_written(frame, form) -> None:
     ("every", "last"),
     [("week", "2024-W09"), ("month", "2024-02"), ("quarter", "2024-Q1"), ("year", "2024")],
 )
-def test_each_unit_is_named_as_periods_are(capsys, frame, every, last) -> None:
+def test_each_unit_is_named_as_periods_are(capsys, frame, every, last):
     frame.to_csv("a.csv", index=False)
     assert last in drift(capsys, "--every", every)
 
 
 @pytest.mark.parametrize("ending", ["xlsx", "parquet"])
-def test_dates_of_other_files(capsys, frame, ending) -> None:
+def test_dates_of_other_files(capsys, frame, ending):
     pytest.importorskip("pyarrow" if ending == "parquet" else "openpyxl")
     write = frame.to_excel if ending == "xlsx" else frame.to_parquet
     write(f"a.{ending}", index=False)
     assert "2024-02" in drift(capsys, "--every", "month", file=f"a.{ending}")
 
 
-def test_what_is_no_date_is_refused(capsys, frame) -> None:
+def test_what_is_no_date_is_refused(capsys, frame):
     frame.assign(date=frame["date"].dt.strftime("%m/%d/%Y")).to_csv("a.csv", index=False)
     told = drift(capsys, "--every", "month", fails=True)
     assert "'11/01/2023' on line 2 of a.csv is no date that --every can read" in told
@@ -67,14 +65,14 @@ def test_what_is_no_date_is_refused(capsys, frame) -> None:
     assert "Use longer ones, such as months, with --every month." in drift(capsys, fails=True)
 
 
-def test_rows_without_a_date_are_left_out_if_asked(capsys, frame) -> None:
+def test_rows_without_a_date_are_left_out_if_asked(capsys, frame):
     frame["date"] = frame["date"].dt.strftime("%Y%m%d").astype(float).mask(frame.index < 3)
     frame.to_csv("a.csv", index=False)
     assert "line" in drift(capsys, "--every", "month", fails=True)
     assert "237 cases" in drift(capsys, "--every", "month", "--drop-missing")
 
 
-def test_times_to_an_event_by_quarter(capsys, frame) -> None:
+def test_times_to_an_event_by_quarter(capsys, frame):
     frame["years"] = np.random.default_rng(1).exponential(3, 240).round(3) + 0.001
     frame.rename(columns={"died": "event"}).to_csv("a.csv", index=False)
     told = ["--time", "years", "--event", "event", "--prob", "risk", "--horizon", "2"]
@@ -85,7 +83,7 @@ def test_times_to_an_event_by_quarter(capsys, frame) -> None:
     assert "2024-Q1" in shown.out
 
 
-def test_it_goes_with_a_column_of_dates(capsys, frame) -> None:
+def test_it_goes_with_a_column_of_dates(capsys, frame):
     frame.to_csv("a.csv", index=False)
     with pytest.raises(SystemExit):
         main(["assess", "a.csv", *NAMES, "--every", "month", "--ignore-column", "date"])

@@ -1,7 +1,5 @@
 """The command line: what it answers, what it writes, and how it says no."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess
@@ -21,20 +19,20 @@ N, EVENTS = 100, 28
 
 
 @pytest.fixture(scope="module")
-def patients() -> pd.DataFrame:
+def patients():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", N, random_state=6)
     return pd.DataFrame({"id": np.arange(N), "p": y_prob, "y": y_true})
 
 
 @pytest.fixture
-def csv(tmp_path, patients, monkeypatch) -> Path:
+def csv(tmp_path, patients, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "predictions.csv"
     patients.to_csv(path, index=False)
     return path
 
 
-def written(path: Path, text: str | bytes) -> Path:
+def written(path, text):
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
@@ -44,7 +42,7 @@ def written(path: Path, text: str | bytes) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("assess",)])
-def test_a_file_is_assessed_and_its_page_is_told_and_written(run, csv, patients, words) -> None:
+def test_a_file_is_assessed_and_its_page_is_told_and_written(run, csv, patients, words):
     files = ("--html", "a.html", "--json", "a.json", "--plot", "a.svg")
     result = run(*words, "predictions.csv", "--seed", 7, "--limit", 0.05, *files)
     assert (result.code, result.err) == (0, "")
@@ -61,14 +59,14 @@ def test_a_file_is_assessed_and_its_page_is_told_and_written(run, csv, patients,
 
 
 @pytest.mark.slow
-def test_no_colours_in_a_pipe(run, csv) -> None:
+def test_no_colours_in_a_pipe(run, csv):
     result = run(csv)
     assert "\x1b" not in result.out + result.err
     assert max(map(len, result.out.splitlines())) <= 80
 
 
 @pytest.mark.slow
-def test_demo(run, csv) -> None:
+def test_demo(run, csv):
     pytest.importorskip("docx")
     files = ("--html", "a.html", "--json", "a.json", "--word", "a.docx")
     result = run("demo", *files)
@@ -81,14 +79,14 @@ def test_demo(run, csv) -> None:
     assert Path("a.docx").stat().st_size > 1000
 
 
-def test_options_reach_the_assessment(run, csv, monkeypatch) -> None:
+def test_options_reach_the_assessment(run, csv, monkeypatch):
     asked = {}
 
     class Told:
-        def page(self) -> Page:
+        def page(self):
             return Page("", "", ("Yes.",))
 
-    def assess(data: object, **options: object) -> Told:
+    def assess(data, **options):
         asked.update(options)
         return Told()
 
@@ -101,12 +99,12 @@ def test_options_reach_the_assessment(run, csv, monkeypatch) -> None:
     assert (asked["random_state"], asked["thresholds"]) == (4, (0.3,))
 
 
-def test_notes_are_ours_and_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
+def test_notes_are_ours_and_warnings_of_others_stay_warnings(run, csv, monkeypatch):
     class Told:
-        def page(self) -> Page:
+        def page(self):
             return Page("", "", ("Yes.",))
 
-    def assess(data: object, **options: object) -> Told:
+    def assess(data, **options):
         import warnings
 
         warnings.warn("not ours", FutureWarning, stacklevel=1)
@@ -135,13 +133,13 @@ class TestReading:
             ("european.csv", {"sep": ";", "decimal": ","}),
         ],
     )
-    def test_kinds_of_text(self, run, tmp_path, patients, name, options) -> None:
+    def test_kinds_of_text(self, run, tmp_path, patients, name, options):
         patients.to_csv(tmp_path / name, index=False, **options)
         told = json.loads(run(tmp_path / name, "--json", "-").out)
         assert (told["cases"], told["events"]) == (N, EVENTS)
         assert told["mean_score"] == pytest.approx(patients["p"].mean(), rel=1e-12)
 
-    def test_parquet(self, run, refused, tmp_path, patients) -> None:
+    def test_parquet(self, run, refused, tmp_path, patients):
         pytest.importorskip("pyarrow")
         path = tmp_path / "table.parquet"
         patients.set_index("y").to_parquet(path)  # an index is a column like any other
@@ -160,7 +158,7 @@ class TestReading:
             ((0.0, 1.0), None),
         ],
     )
-    def test_labels_of_the_event(self, run, tmp_path, patients, values, event) -> None:
+    def test_labels_of_the_event(self, run, tmp_path, patients, values, event):
         path = tmp_path / "labels.csv"
         patients.assign(y=np.array(values)[patients["y"]]).to_csv(path, index=False)
         options = [] if event is None else ["--positive", event]
@@ -174,14 +172,14 @@ class TestReading:
             ({"y": "died", "p": "model 3"}, ("died", "model 3")),
         ],
     )
-    def test_columns_are_guessed(self, run, csv, patients, columns, chosen) -> None:
+    def test_columns_are_guessed(self, run, csv, patients, columns, chosen):
         patients.rename(columns=columns).assign(age=60.5).to_csv(csv, index=False)
         outcome, score = chosen
         result = run(csv)
         assert result.told.startswith(f"{score} in predictions.csv, outcome {outcome}")
         assert "Taken without being named" in result.told
 
-    def test_missing_values_are_left_out_when_told(self, run, refused, tmp_path, patients) -> None:
+    def test_missing_values_are_left_out_when_told(self, run, refused, tmp_path, patients):
         path = tmp_path / "gaps.csv"
         gaps = patients.astype({"y": float})
         gaps.loc[4, "p"] = gaps.loc[9, "y"] = np.nan
@@ -191,7 +189,7 @@ class TestReading:
         assert f"the first on line 6 of {path}" in line
         assert f"2 of {N} rows left out" in run(path, "--drop-missing").told
 
-    def test_weights(self, run, refused, tmp_path, patients) -> None:
+    def test_weights(self, run, refused, tmp_path, patients):
         path = tmp_path / "weights.csv"
         patients.assign(w=np.where(patients["y"] == 1, 4, 20)).to_csv(path, index=False)
         line = refused(path, "--prob", "p", "--sample-weight", "w")
@@ -206,7 +204,7 @@ class TestReading:
 @pytest.mark.parametrize(
     "name", ["[bold]y[/]", "[/]", "\x1b[31mred\x1b[0m", "two\nlines", "\u202egnp"]
 )
-def test_names_from_files_cannot_steer_the_terminal(run, refused, tmp_path, patients, name) -> None:
+def test_names_from_files_cannot_steer_the_terminal(run, refused, tmp_path, patients, name):
     path = tmp_path / "hostile.csv"
     patients.rename(columns={"y": name}).to_csv(path, index=False)
     shown = name.encode("unicode_escape").decode()
@@ -236,7 +234,7 @@ def test_names_from_files_cannot_steer_the_terminal(run, refused, tmp_path, pati
         ({}, ["--sample-weight", "z"], "--sample-weight: there is no column 'z'"),
     ],
 )
-def test_unclear_columns_are_listed(refused, csv, patients, copies, options, message) -> None:
+def test_unclear_columns_are_listed(refused, csv, patients, copies, options, message):
     columns = {name: patients[original] for name, original in copies.items()}
     patients.assign(**columns).to_csv(csv, index=False)
     assert message in refused(csv, *options)
@@ -263,7 +261,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_files(refused, tmp_path, name) -> None:
+def test_bad_files(refused, tmp_path, name):
     content, message = BAD_FILES[name]
     path = tmp_path / name
     written(path, content)
@@ -300,7 +298,7 @@ def test_bad_files(refused, tmp_path, name) -> None:
         (["--at", "B"], "--at goes with --case"),
     ],
 )
-def test_bad_options(refused, csv, patients, options, message) -> None:
+def test_bad_options(refused, csv, patients, options, message):
     patients.assign(w=-1, v=1.5).to_csv(csv, index=False)
     assert message in refused(csv, *options)
 
@@ -315,20 +313,20 @@ def test_bad_options(refused, csv, patients, options, message) -> None:
         (["demo", "file.csv"], "See 'bayescal demo --help'."),
     ],
 )  # fmt: skip
-def test_bad_usage_is_one_line(refused, words, message) -> None:
+def test_bad_usage_is_one_line(refused, words, message):
     assert message in refused(*words)
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_file_that_cannot_be_written(run, csv, tmp_path) -> None:
+def test_a_file_that_cannot_be_written(run, csv, tmp_path):
     result = run(csv, "--json", tmp_path / ("x" * 300))
     assert result.code == 2
     assert result.err.count("\n") == 1
     assert "name too long" in result.err
 
 
-def test_an_interruption_is_quiet(run, csv, monkeypatch) -> None:
-    def interrupted(*data: object, **options: object) -> None:
+def test_an_interruption_is_quiet(run, csv, monkeypatch):
+    def interrupted(*data, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bayescal.report.assess", interrupted)
@@ -336,8 +334,8 @@ def test_an_interruption_is_quiet(run, csv, monkeypatch) -> None:
     assert (result.code, result.err.strip()) == (130, "")
 
 
-def test_a_mistake_of_ours_is_not_hidden(csv, monkeypatch) -> None:
-    def broken(*data: object, **options: object) -> None:
+def test_a_mistake_of_ours_is_not_hidden(csv, monkeypatch):
+    def broken(*data, **options):
         raise ZeroDivisionError
 
     monkeypatch.setattr("bayescal.report.assess", broken)
@@ -348,7 +346,7 @@ def test_a_mistake_of_ours_is_not_hidden(csv, monkeypatch) -> None:
 # What it imports
 
 
-def modules_of(*words: str, cwd: Path | None = None) -> tuple[int, set[str]]:
+def modules_of(*words, cwd=None):
     """The exit code of a command, and the modules that it imported."""
     code = (
         f"import sys; sys.argv[1:] = {list(words)}\n"
@@ -385,7 +383,7 @@ NEEDED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", NEEDED)
-def test_a_command_imports_what_it_uses(tmp_path, patients, words) -> None:
+def test_a_command_imports_what_it_uses(tmp_path, patients, words):
     frame = patients.drop(columns="id").assign(ward=np.arange(N) % 5)
     noise = np.random.default_rng(3).uniform(0.9, 1.1, N)
     frame.assign(other=patients["p"] * noise / 1.1).to_csv(tmp_path / "cases.csv", index=False)
@@ -400,7 +398,7 @@ def test_a_command_imports_what_it_uses(tmp_path, patients, words) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("--help-all",), ("plan", "--help")])
-def test_help_loads_nothing_heavy(words) -> None:
+def test_help_loads_nothing_heavy(words):
     code, names = modules_of(*words)
     assert code == 0
     assert not names & {*HEAVY, "numpy", "pandas", "scipy"}
@@ -409,14 +407,14 @@ def test_help_loads_nothing_heavy(words) -> None:
 @pytest.mark.parametrize(
     "words", ["nowhere.csv", "compare nowhere.csv", "recalibrate nowhere.csv", "assess --nothing"]
 )
-def test_an_error_loads_nothing_that_computes(words) -> None:
+def test_an_error_loads_nothing_that_computes(words):
     code, names = modules_of(*words.split())
     assert code == 2
     ours = {f"bayescal.{name}" for name in ("assessment", "fitting", "gain", "inference")}
     assert not names & {*HEAVY, *ours, "pandas"}
 
 
-def test_it_can_be_run_as_a_module(tmp_path) -> None:
+def test_it_can_be_run_as_a_module(tmp_path):
     command = [sys.executable, "-m", "bayescal", "nowhere.csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

@@ -1,7 +1,5 @@
 """The patients of the demo are real, and their predictions are those of the classifier it names."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 
@@ -14,7 +12,7 @@ SCRIPT = Path(__file__).parents[2] / "docs/_scripts/demo_patients.py"
 
 
 @pytest.mark.slow
-def test_stored_predictions_are_those_of_the_classifier() -> None:
+def test_stored_predictions_are_those_of_the_classifier():
     outcome, risk = np.transpose(runpy.run_path(str(SCRIPT))["predictions"]())
     stored = np.loadtxt(DEMO_FILE, delimiter=",", skiprows=1)
     np.testing.assert_array_equal(stored[:, 0], outcome)

@@ -1,7 +1,5 @@
 """What ended each time: codes or words, and which are the event and a case that left."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,9 +1,6 @@
 """Excel workbooks are read as the table that a person sees."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ openpyxl = pytest.importorskip("openpyxl", reason="needs openpyxl, of the extra 
 TABLE = [("y", "p", "id"), (1, 0.5, "007"), (0, 0.25, None), (1, 1, "a,b\n'c'")]
 
 
-def workbook(path: Path, **sheets: list[tuple]) -> Path:
+def workbook(path, **sheets):
     book = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets.items():
@@ -26,7 +23,7 @@ def workbook(path: Path, **sheets: list[tuple]) -> Path:
     return path
 
 
-def test_a_sheet_is_read_like_csv(tmp_path) -> None:
+def test_a_sheet_is_read_like_csv(tmp_path):
     source = open_table(workbook(tmp_path / "a.xlsx", data=TABLE, notes=[]))
     assert source.names == ("y", "p", "id")
     frame = source.load()
@@ -37,14 +34,14 @@ def test_a_sheet_is_read_like_csv(tmp_path) -> None:
     assert verbatim["p"].to_list() == ["0.5", "0.25", "1"]
 
 
-def test_rows_are_counted_as_excel_does(tmp_path) -> None:
+def test_rows_are_counted_as_excel_does(tmp_path):
     rows = [(), TABLE[0], TABLE[1], (None, None, None), TABLE[2]]
     source = open_table(workbook(tmp_path / "a.xlsx", data=rows))
     assert len(source.load()) == 2
     assert [source.where(row) for row in (0, 1)] == ["row 3", "row 5"]
 
 
-def test_of_several_sheets_one_is_named(tmp_path) -> None:
+def test_of_several_sheets_one_is_named(tmp_path):
     path = workbook(tmp_path / "a.xlsx", north=TABLE, south=TABLE[:2], empty=[])
     with pytest.raises(InputError, match=r"several sheets: 'north', 'south'\. Say which"):
         open_table(path)
@@ -64,20 +61,20 @@ def test_of_several_sheets_one_is_named(tmp_path) -> None:
         ([("y", "p"), (1, 0.5, "x")], "row 2 of .* has values in columns without a name"),
     ],
 )
-def test_sheets_that_hold_no_table(tmp_path, rows, message) -> None:
+def test_sheets_that_hold_no_table(tmp_path, rows, message):
     path = workbook(tmp_path / "a.xlsx", data=rows)
     with pytest.raises(InputError, match=message):
         open_table(path).load()
 
 
-def test_what_is_no_workbook(tmp_path) -> None:
+def test_what_is_no_workbook(tmp_path):
     path = tmp_path / "a.xlsx"
     path.write_bytes(b"PK")
     with pytest.raises(InputError, match=r"a\.xlsx cannot be read as an Excel workbook"):
         open_table(path)
 
 
-def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch) -> None:
+def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):
     path = workbook(tmp_path / "a.xlsx", data=TABLE)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(InputError, match=r'pip install "bayescal\[excel\]".* as CSV UTF-8'):

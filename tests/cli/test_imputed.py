@@ -1,7 +1,5 @@
 """`bayescal assess --imputation`: a long table, one row for each case and imputation."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

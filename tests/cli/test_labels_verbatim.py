@@ -1,7 +1,5 @@
 """Columns of names are read as they are written: a hospital is no number, nor is a month."""
 
-from __future__ import annotations
-
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -52,7 +50,7 @@ def table(path, **roles):
     ],
 )
 @pytest.mark.parametrize("role", ["site", "subgroup"])
-def test_hospitals_that_are_written_differently_stay_apart(tmp_path, labels, role) -> None:
+def test_hospitals_that_are_written_differently_stay_apart(tmp_path, labels, role):
     data = table(written(tmp_path, labels), **{role: ["x"]})
     assert {*data.levels["site" if role == "site" else "x"]} == {*labels}
 
@@ -71,12 +69,12 @@ def test_hospitals_that_are_written_differently_stay_apart(tmp_path, labels, rol
         (["2024-03-31", "2023-12-01"], ["2023-12-01", "2024-03-31"]),
     ],
 )
-def test_periods_keep_their_text_and_stand_in_order_of_time(tmp_path, written_as, in_order) -> None:
+def test_periods_keep_their_text_and_stand_in_order_of_time(tmp_path, written_as, in_order):
     data = table(written(tmp_path, written_as), period="x")
     assert list(data.periods.labels) == in_order
 
 
-def test_months_are_a_month_apart() -> None:
+def test_months_are_a_month_apart():
     _, _, periods = read_periods(["01.2023", "02.2023", "01.2024"])
     assert periods.kind == "months"
     np.testing.assert_allclose(periods.elapsed, [1 / 12, 11 / 12])
@@ -86,7 +84,7 @@ def test_months_are_a_month_apart() -> None:
     np.testing.assert_allclose(periods.elapsed, [1 / 9, 8 / 9])
 
 
-def test_ids_of_18_digits_are_not_rounded(tmp_path) -> None:
+def test_ids_of_18_digits_are_not_rounded(tmp_path):
     ids = [str(123456789012345000 + k) for k in range(60)]
     path = written(tmp_path, ids)
     text = path.read_text().splitlines()
@@ -94,7 +92,7 @@ def test_ids_of_18_digits_are_not_rounded(tmp_path) -> None:
     assert table(path, cluster="x", drop_missing=True).clusters.size == 60
 
 
-def test_ids_of_18_digits_in_parquet_beside_an_empty_cell(tmp_path) -> None:
+def test_ids_of_18_digits_in_parquet_beside_an_empty_cell(tmp_path):
     from bayescal.data.files import open_table
 
     ids = pd.array([123456789012345678, None, 123456789012345679], dtype="Int64")
@@ -105,12 +103,12 @@ def test_ids_of_18_digits_in_parquet_beside_an_empty_cell(tmp_path) -> None:
     assert read[2] == 123456789012345679
 
 
-def test_text_cells_beside_numbers_stay_apart_in_excel(tmp_path) -> None:
+def test_text_cells_beside_numbers_stay_apart_in_excel(tmp_path):
     labels = ["007", 7, "1.10", 1.1, "A"]
     data = table(written(tmp_path, labels, "cases.xlsx"), site=["x"])
     assert {*data.levels["site"]} == {"007", "7", "1.10", "1.1", "A"}
 
 
-def test_an_empty_label_is_still_missing(tmp_path) -> None:
+def test_an_empty_label_is_still_missing(tmp_path):
     with pytest.raises(InputError, match=r"60 of 120 rows lack a value: 60 in 'x'"):
         table(written(tmp_path, ["1", ""]), site=["x"])

@@ -1,7 +1,5 @@
 """`bayescal compare`: families of curves, models on the same cases, and maps of one model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -16,7 +14,7 @@ N = 300
 
 
 @pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
+def frame():
     y, p = bc.simulate.sample("clinical-middle-overconfident", N, random_state=2)
     noise = np.random.default_rng(9).normal(0, 0.5, N)
     return pd.DataFrame(
@@ -31,7 +29,7 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.fixture
-def file(frame, tmp_path, monkeypatch) -> Path:
+def file(frame, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame.to_csv("models.csv", index=False)
     return Path("models.csv")
@@ -41,13 +39,13 @@ FAMILIES = ("compare", "models.csv", "--outcome", "y", "--prob", "p", "--ignore-
 MODELS = ("compare", "models.csv", "--outcome", "y", "--ignore-column", "clinic", "--prob", "p")
 
 
-def numbers(run, *words: object) -> dict:
+def numbers(run, *words):
     result = run(*words, "--json", "-")
     assert result.code == 0, result.err
     return json.loads(result.out)
 
 
-def test_of_one_model_families_are_compared(run, file, frame) -> None:
+def test_of_one_model_families_are_compared(run, file, frame):
     told = numbers(run, *FAMILIES, "--seed", 1)
     again = bc.compare(frame["y"], frame["p"], random_state=1)
     assert told["prob_calibrated"] == pytest.approx(again.prob_calibrated)
@@ -56,7 +54,7 @@ def test_of_one_model_families_are_compared(run, file, frame) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("door", ["compare", "assess"])
-def test_models_are_compared_as_in_python(run, file, frame, door) -> None:
+def test_models_are_compared_as_in_python(run, file, frame, door):
     told = numbers(run, door, *MODELS[1:], "--prob", "other", "--seed", 1)
     models = {name: frame[name] for name in ("p", "other")}
     result = bc.compare_models(frame["y"], models, random_state=1)
@@ -70,14 +68,14 @@ def test_models_are_compared_as_in_python(run, file, frame, door) -> None:
 
 
 @pytest.mark.slow
-def test_models_of_several_sites(run, file) -> None:
+def test_models_of_several_sites(run, file):
     words = ("compare", "models.csv", "--outcome", "y", "--prob", "p", "--prob", "other")
     shown = run(*words, "--site", "clinic", "--threshold", 0.2).told
     assert "Average of 3 sites" in shown or "average" in shown
     assert "0.2, other" in shown
 
 
-def test_a_map_of_the_first_is_a_gain(run, file, frame) -> None:
+def test_a_map_of_the_first_is_a_gain(run, file, frame):
     told = numbers(run, *MODELS, "--prob", "map", "--threshold", 0.1, "--seed", 4)
     gain = bc.recalibration_gain(
         frame["y"], frame["p"], frame["map"], thresholds=(0.1,), random_state=4
@@ -89,14 +87,14 @@ def test_a_map_of_the_first_is_a_gain(run, file, frame) -> None:
     assert numbers(run, *MODELS, "--prob", "map", "--in-sample")["in_sample"]
 
 
-def test_a_map_that_was_fitted_to_these_cases_is_known(run, file, frame) -> None:
+def test_a_map_that_was_fitted_to_these_cases_is_known(run, file, frame):
     own = bc.recalibrate.LogisticRecalibrator().fit(frame["p"], frame["y"]).transform(frame["p"])
     frame.assign(map=own).to_csv("models.csv", index=False)
     assert numbers(run, *MODELS, "--prob", "map")["in_sample"]
 
 
 @pytest.mark.slow
-def test_a_mark_tells_it_of_a_map_that_leaves_no_trace(run, file, frame) -> None:
+def test_a_mark_tells_it_of_a_map_that_leaves_no_trace(run, file, frame):
     fit = ("recalibrate", "models.csv", "--outcome", "y", "--prob", "p", "--seed", 1)
     assert run(*fit, "--output", "own.csv").code == 0
     pd.read_csv("own.csv").sample(frac=1, random_state=0).to_csv("renamed.csv", index=False)
@@ -123,24 +121,24 @@ def test_a_mark_tells_it_of_a_map_that_leaves_no_trace(run, file, frame) -> None
         (("--prob", "other", "--in-sample"), "--in-sample goes with a second --prob that is a map"),
     ],
 )
-def test_what_does_not_go_together(refused, file, words, message) -> None:
+def test_what_does_not_go_together(refused, file, words, message):
     assert message in refused(*MODELS, *words)
 
 
 @pytest.mark.parametrize("option", [("--limit", ".1"), ("--case", ".1"), ("--period", "clinic")])
-def test_an_assessment_of_several_models_is_a_comparison(refused, file, option) -> None:
+def test_an_assessment_of_several_models_is_a_comparison(refused, file, option):
     line = refused(*MODELS[1:], "--prob", "other", *option)
     assert f"{option[0]} goes with one --prob." in line
 
 
-def test_a_score_that_is_none_is_told_by_its_column(refused, file, frame) -> None:
+def test_a_score_that_is_none_is_told_by_its_column(refused, file, frame):
     wrong = frame.copy()
     wrong.loc[1, "other"] = 1.7
     wrong.to_csv("models.csv", index=False)
     assert "column 'other': 1.7 is outside [0, 1] on line 3" in refused(*MODELS, "--prob", "other")
 
 
-def test_incomplete_rows_are_left_out_when_told(run, refused, file, frame) -> None:
+def test_incomplete_rows_are_left_out_when_told(run, refused, file, frame):
     gaps = frame.copy()
     gaps.loc[3, "map"] = gaps.loc[5, "p"] = np.nan
     gaps.to_csv("models.csv", index=False)

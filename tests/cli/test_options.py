@@ -1,7 +1,5 @@
 """Options: as few as one screen holds, named as in Python, and each refused in one line."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
@@ -20,7 +18,7 @@ SCREEN = range(24, 41)
 MOST_SLOTS = 98
 
 
-def test_there_are_few_slots() -> None:
+def test_there_are_few_slots():
     """Of each command its own; the files of a page are declared once, by the runner."""
     own = [name for each in COMMANDS.values() for name in each.options if name not in FILES]
     with_files = [each for each in COMMANDS.values() if {*FILES} <= {*each.options}]
@@ -29,7 +27,7 @@ def test_there_are_few_slots() -> None:
     assert {*own, *FILES} == {*OPTIONS}
 
 
-def test_help_is_one_screen(run) -> None:
+def test_help_is_one_screen(run):
     first = run("--help").out.splitlines()
     assert len(first) in SCREEN
     for name in COMMANDS:
@@ -42,7 +40,7 @@ def test_help_is_one_screen(run) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_all_options_are_in_the_whole_help(run, name) -> None:
+def test_all_options_are_in_the_whole_help(run, name):
     told = run(name, "--help-all").out
     assert re.findall(r"^  --([\w-]+)", told, re.M).sort() == [*COMMANDS[name].options].sort()
     assert max(map(len, told.splitlines())) <= 80
@@ -52,12 +50,12 @@ PLANNED = {name for name, _ in inspect.signature(bc.plan).parameters.items()}
 LAW = {name for name, _ in inspect.signature(bc.simulate.scores).parameters.items()}
 
 
-def test_options_of_a_plan_are_arguments_of_python() -> None:
+def test_options_of_a_plan_are_arguments_of_python():
     own = {PYTHON_NAMES.get(name, name).replace("-", "_") for name in COMMANDS["plan"].options}
     assert own - PLANNED - LAW == {*FILES, "y_true", "y_prob", "pos_label"}
 
 
-def test_options_of_an_assessment_are_arguments_of_python() -> None:
+def test_options_of_an_assessment_are_arguments_of_python():
     doors = (bc.assess, bc.read, bc.CalibrationData, bc.MultilevelPosterior.risks, bc.Survival)
     known = {name for door in doors for name in inspect.signature(door).parameters}
     own = {PYTHON_NAMES.get(name, name).replace("-", "_") for name in COMMANDS["assess"].options}
@@ -79,7 +77,7 @@ def test_options_of_an_assessment_are_arguments_of_python() -> None:
 
 SIZE, FEW, LONGEST = 40, 4, 1000
 READS = ("a.csv", "--outcome", "y", "--seed", "1")
-GIVEN: dict[str, tuple[str, ...]] = {
+GIVEN = {
     "assess": (*READS, "--prob", "p"),
     "compare": (*READS, "--prob", "p", "--prob", "q"),
     "recalibrate": (*READS, "--prob", "p", "--method", "logistic", "--output", "out.csv"),
@@ -93,7 +91,7 @@ HOSTILE = (
 
 
 @pytest.fixture
-def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", SIZE, random_state=6)
     table = pd.DataFrame({"y": y_true, "p": y_prob, "q": np.sqrt(y_prob)})
@@ -104,7 +102,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("digits.csv").write_text("y,p\n" + f"0,{'9' * 400}\n" * 9)
 
 
-def with_value(given: list[str], option: str, value: str) -> list[str]:
+def with_value(given, option, value):
     while option in given:
         at = given.index(option)
         given = given[:at] + given[at + 2 :]
@@ -114,7 +112,7 @@ def with_value(given: list[str], option: str, value: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("_files", "quick")
 @pytest.mark.parametrize("name", GIVEN)
-def test_every_option_is_attacked(name: str, run) -> None:
+def test_every_option_is_attacked(name, run):
     command = COMMANDS[name]
     owners = Counter(option for each in COMMANDS.values() for option in each.options)
     table = Path("a.csv").read_bytes()
@@ -147,11 +145,11 @@ def test_every_option_is_attacked(name: str, run) -> None:
         ("An argument that has no option, such as sampler=.",) * 2,
     ],
 )
-def test_arguments_in_a_sentence_are_typed_as_options(python, typed) -> None:
+def test_arguments_in_a_sentence_are_typed_as_options(python, typed):
     assert as_typed(python) == typed
 
 
-def test_notes_speak_of_options(run, tmp_path) -> None:
+def test_notes_speak_of_options(run, tmp_path):
     score = np.tile(np.linspace(0.05, 0.95, 40), 3)
     cases = pd.DataFrame({"y": (np.arange(120) * 7 % 10 / 10 < score) * 1, "p": score, "w": 2})
     cases.to_csv(tmp_path / "cases.csv", index=False)

@@ -1,7 +1,5 @@
 """`bayescal plan`."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
@@ -12,14 +10,14 @@ QUICK = ["--of", "calibration_slope", "--width", "0.4", "--analysis", "wald", "-
 SETTING = ["--prevalence", "0.2", "--c-statistic", "0.75"]
 
 
-def run(capsys, *arguments: str) -> tuple[int, str, str]:
+def run(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
         main(["plan", *arguments])
     shown = capsys.readouterr()
     return int(ended.value.code or 0), " ".join(shown.out.split()), " ".join(shown.err.split())
 
 
-def test_it_says_what_python_says(capsys, tmp_path) -> None:
+def test_it_says_what_python_says(capsys, tmp_path):
     figure = tmp_path / "plan.svg"
     code, out, _ = run(capsys, *QUICK, *SETTING, "--plot", str(figure))
     assert code == 0
@@ -31,7 +29,7 @@ def test_it_says_what_python_says(capsys, tmp_path) -> None:
     assert figure.stat().st_size > 1000
 
 
-def test_a_pilot_has_scores_and_may_be_the_truth(capsys, tmp_path) -> None:
+def test_a_pilot_has_scores_and_may_be_the_truth(capsys, tmp_path):
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     pilot = tmp_path / "pilot.csv"
     pd.DataFrame({"outcome": y_true, "score": y_prob}).to_csv(pilot, index=False)
@@ -50,7 +48,7 @@ def test_a_pilot_has_scores_and_may_be_the_truth(capsys, tmp_path) -> None:
         ([*QUICK, *SETTING, "--icc", "0.1"], "--icc was given without"),
     ],
 )
-def test_mistakes_are_one_line(capsys, arguments, message) -> None:
+def test_mistakes_are_one_line(capsys, arguments, message):
     code, _, err = run(capsys, *arguments)
     assert code == 2
     assert message in err

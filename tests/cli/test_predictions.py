@@ -1,9 +1,5 @@
 """What a person is told whose file holds no probabilities, but something near."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -16,7 +12,7 @@ from bayescal.data.columns import LOG_ODDS, PERCENT
 NAMES = {"outcome": ["y"], "prob": ["p"]}
 
 
-def refused(path: Path) -> str:
+def refused(path):
     with pytest.raises(InputError) as caught:
         read_from(request_of(path, NAMES))
     return str(caught.value)
@@ -30,9 +26,7 @@ def refused(path: Path) -> str:
         (("16.7%", "30%", "80%"), "with or without the sign, are read with --scale percent"),
     ],
 )
-def test_scores_that_are_no_probabilities_get_a_hint(
-    tmp_path: Path, scores: tuple[str, ...], cure: str
-) -> None:
+def test_scores_that_are_no_probabilities_get_a_hint(tmp_path, scores, cure):
     path = tmp_path / "a.csv"
     rows = [f"{k % 2},{score}" for k, score in enumerate(scores)]
     path.write_text("\n".join(["y,p", *rows]))
@@ -41,7 +35,7 @@ def test_scores_that_are_no_probabilities_get_a_hint(
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("labels", [("0", "1"), ("0.0", "1.0"), ("False", "True")])
-def test_outcomes_of_two_numbers_are_read_as_they_are(tmp_path, labels, missing) -> None:
+def test_outcomes_of_two_numbers_are_read_as_they_are(tmp_path, labels, missing):
     path = tmp_path / "a.csv"
     rows = [f"{labels[k % 2]},{0.1 * k:.1f}" for k in range(1, 6)] + [f"{labels[0]},"] * missing
     path.write_text("\n".join(["y,p", *rows]))
@@ -62,7 +56,7 @@ PROBABILITIES = [0.02, 0.35, 0.5, 0.875]
         (PERCENT, ["2%", "35.0 %", "50%", "87.5%"]),
     ],
 )
-def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed) -> None:
+def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed):
     name = "x" if guessed and "%" not in texts[0] else "p"
     path = tmp_path / "a.csv"
     path.write_text("\n".join([f"y,{name}", *(f"{k % 2},{text}" for k, text in enumerate(texts))]))
@@ -72,7 +66,7 @@ def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed) -> N
 
 
 @pytest.mark.parametrize("score", ["-3", "101"])
-def test_percentages_have_a_range(tmp_path, score) -> None:
+def test_percentages_have_a_range(tmp_path, score):
     path = tmp_path / "a.csv"
     path.write_text(f"y,p\n1,20\n0,{score}\n")
     message = rf"column 'p': {score} is outside \[0, 100\] on line 3 of"
@@ -80,7 +74,7 @@ def test_percentages_have_a_range(tmp_path, score) -> None:
         read_from(request_of(path, NAMES | {"scale": "percent"}))
 
 
-def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
+def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("y,p,w\n1,.3,10%\n0,.4,20\n")
     message = (
@@ -99,12 +93,12 @@ def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
         (["16.7%", "3%"], "percentages as numbers without the sign, / 100"),
     ],
 )
-def test_python_gets_the_same_hints(values, cure) -> None:
+def test_python_gets_the_same_hints(values, cure):
     with pytest.raises(InputError, match=cure):
         as_scores(values)
 
 
-def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_path) -> None:
+def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_path):
     path, n = tmp_path / "a.csv", 1500
     died = [k % 2 for k in range(n)]
     stage = [k % 2 for k in range(n - 1)] + [2]
@@ -116,7 +110,7 @@ def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_pat
     assert (read.columns.outcome, read.columns.prob) == ("died", "chance")
 
 
-def test_scores_whose_first_rows_are_zeros_and_ones_are_guessed(tmp_path) -> None:
+def test_scores_whose_first_rows_are_zeros_and_ones_are_guessed(tmp_path):
     path, n = tmp_path / "a.csv", 1500
     chance = [float(k % 2) for k in range(n - 1)] + [0.4]
     path.write_text("\n".join(["died,chance", *(f"{k % 2},{p}" for k, p in enumerate(chance))]))
@@ -127,7 +121,7 @@ MIXED = "y,p\n1,81%\n0,0.1434\n0,{}\n"
 
 
 @pytest.mark.parametrize("last", ["0", "1", "0.9", "7%"])
-def test_percentages_beside_probabilities_are_refused(tmp_path, last) -> None:
+def test_percentages_beside_probabilities_are_refused(tmp_path, last):
     path = tmp_path / "a.csv"
     path.write_text(MIXED.format(last))
     message = r"column 'p': '0\.1434' on line 3 of .* has no percent sign, and 81% has one"
@@ -135,7 +129,7 @@ def test_percentages_beside_probabilities_are_refused(tmp_path, last) -> None:
         read_from(request_of(path, NAMES | {"scale": "percent"}))
 
 
-def test_percentages_with_and_without_the_sign(tmp_path) -> None:
+def test_percentages_with_and_without_the_sign(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(MIXED.format("35"))
     read = read_from(request_of(path, NAMES | {"scale": "percent"}))
@@ -154,7 +148,7 @@ def test_percentages_with_and_without_the_sign(tmp_path) -> None:
         ("status", ("", "", ""), "Column 'status' is empty."),
     ],
 )
-def test_near_outcomes_that_do_not_fit_are_told(tmp_path, name, values, told) -> None:
+def test_near_outcomes_that_do_not_fit_are_told(tmp_path, name, values, told):
     path = tmp_path / "a.csv"
     rows = zip(values, (0.2, 0.3, 0.4), strict=True)
     path.write_text(f"{name},p\n" + "".join(f"{y},{p}\n" for y, p in rows))

@@ -1,7 +1,5 @@
 """A column of hospitals or dates asks what it means, and each answer is taken."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,7 @@ from bayescal.errors import InputError
 CASES = pd.DataFrame({"died": [0, 1, 1], "risk": [0.2, 0.3, 0.4]})
 
 
-def asked(frame: pd.DataFrame, ignore: tuple[str, ...] = ()) -> None:
+def asked(frame, ignore=()):
     told = Request("a.csv", Columns("died", "risk"), ignore=ignore, door=COMMAND_LINE)
     guess(pd.concat([CASES, frame], axis=1), told).answered()
 
@@ -29,7 +27,7 @@ def file(tmp_path_factory):
     return path
 
 
-def run(capsys, *arguments: str) -> tuple[int, str, str]:
+def run(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
         main(list(arguments))
     shown = capsys.readouterr()

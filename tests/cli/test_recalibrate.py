@@ -1,7 +1,5 @@
 """`bayescal recalibrate`: what is written, and what later commands make of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +12,17 @@ NAMES = ("--outcome", "died", "--prob", "risk", "--method", "intercept")
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch) -> None:
+def own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def cases(seed: int = 1) -> pd.DataFrame:
+def cases(seed=1):
     y, s = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=seed)
     return pd.DataFrame({"died": y.astype(int), "risk": s.round(4)})
 
 
 @pytest.mark.slow
-def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> None:
+def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run):
     cases(1).to_csv("past.csv", index=False)
     cases(2).to_csv("base.csv", index=False)
     fit = ("recalibrate", "past.csv", *NAMES, "--new", "base.csv", "--output", "upd.csv")
@@ -50,7 +48,7 @@ def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> Non
 )
 def test_separator_and_decimal_mark_are_those_of_the_source(
     run, source, output, separator, decimal
-) -> None:
+):
     written = {"semi.csv": (";", ","), "points.csv": (";", "."), "plain.csv": (",", ".")}
     sep, mark = written.get(source, ("\t", "."))
     cases().to_csv(source, sep=sep, decimal=mark, index=False)
@@ -63,7 +61,7 @@ def test_separator_and_decimal_mark_are_those_of_the_source(
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_rows_without_a_score_keep_empty_cells(run, refused, apart) -> None:
+def test_rows_without_a_score_keep_empty_cells(run, refused, apart):
     frame = cases()
     frame.to_csv("past.csv", index=False)
     frame["risk"] = frame["risk"].where(~frame.index.isin([2, 7]))
@@ -85,7 +83,7 @@ def test_rows_without_a_score_keep_empty_cells(run, refused, apart) -> None:
 
 
 @pytest.mark.slow
-def test_it_says_which_map_was_written(run) -> None:
+def test_it_says_which_map_was_written(run):
     y, s = bc.simulate.sample("clinical-middle-overconfident", 100, random_state=1)
     pd.DataFrame({"died": y, "risk": s}).to_csv("old.csv", index=False)
     told = ("--outcome", "died", "--prob", "risk", "--seed", "1", "--output", "new.csv")

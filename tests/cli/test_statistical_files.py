@@ -1,7 +1,5 @@
 """Files of SPSS, Stata, SAS and R's write.table: the same numbers as from CSV."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -37,7 +35,7 @@ def written(cases, folder, ending, **options):
 
 
 @pytest.mark.parametrize("ending", [".sav", ".dta", ".xpt"])
-def test_numbers_are_those_of_the_file(cases, tmp_path, ending) -> None:
+def test_numbers_are_those_of_the_file(cases, tmp_path, ending):
     path = written(cases, tmp_path, ending)
     source = open_table(path)
     assert source.names == ("died", "risk", "hospital")
@@ -46,7 +44,7 @@ def test_numbers_are_those_of_the_file(cases, tmp_path, ending) -> None:
 
 
 @pytest.mark.parametrize("ending", [".sav", ".dta"])
-def test_a_file_in_memory_is_read_or_a_later_library_is_asked_for(cases, tmp_path, ending) -> None:
+def test_a_file_in_memory_is_read_or_a_later_library_is_asked_for(cases, tmp_path, ending):
     import pyreadstat
 
     path = written(cases, tmp_path, ending)
@@ -61,7 +59,7 @@ def test_a_file_in_memory_is_read_or_a_later_library_is_asked_for(cases, tmp_pat
 
 
 @pytest.mark.parametrize("ending", [".sav", ".dta"])
-def test_labels_stand_for_values_where_all_have_one(cases, tmp_path, ending) -> None:
+def test_labels_stand_for_values_where_all_have_one(cases, tmp_path, ending):
     labels = {"hospital": HOSPITALS, "risk": {1: "certain"}}
     if ending == ".dta":
         del labels["risk"]  # Stata labels whole numbers only
@@ -70,7 +68,7 @@ def test_labels_stand_for_values_where_all_have_one(cases, tmp_path, ending) -> 
     np.testing.assert_allclose(frame["risk"], cases["risk"])
 
 
-def test_missing_values_stay_missing_beside_labels(cases, tmp_path) -> None:
+def test_missing_values_stay_missing_beside_labels(cases, tmp_path):
     some = cases.assign(hospital=[np.nan, *cases["hospital"][1:-1], 9.0])
     options = {
         "variable_value_labels": {"hospital": HOSPITALS},
@@ -81,7 +79,7 @@ def test_missing_values_stay_missing_beside_labels(cases, tmp_path) -> None:
     assert column[1] == "South & West"
 
 
-def test_labelled_outcomes_need_the_event_by_its_label(cases, tmp_path, refused) -> None:
+def test_labelled_outcomes_need_the_event_by_its_label(cases, tmp_path, refused):
     labels = {"died": {0: "alive", 1: "dead"}, "hospital": HOSPITALS}
     path = written(cases, tmp_path, ".sav", variable_value_labels=labels)
     columns = ["--outcome", "died", "--prob", "risk", "--site", "hospital"]
@@ -91,7 +89,7 @@ def test_labelled_outcomes_need_the_event_by_its_label(cases, tmp_path, refused)
 
 
 @pytest.mark.usefixtures("quick")
-def test_numbers_on_stdout_are_alone_there(cases, tmp_path, run) -> None:
+def test_numbers_on_stdout_are_alone_there(cases, tmp_path, run):
     labels = {"died": {0: "alive", 1: "dead"}}
     path = written(cases, tmp_path, ".sav", variable_value_labels=labels)
     options = ("--outcome", "died", "--positive", "dead", "--ignore-column", "hospital")
@@ -103,7 +101,7 @@ def test_numbers_on_stdout_are_alone_there(cases, tmp_path, run) -> None:
 
 
 @pytest.mark.parametrize("ending", [".sav", ".dta", ".sas7bdat", ".xpt"])
-def test_a_broken_file_is_refused_by_its_name(tmp_path, ending) -> None:
+def test_a_broken_file_is_refused_by_its_name(tmp_path, ending):
     pytest.importorskip("pyreadstat")
     path = tmp_path / f"broken{ending}"
     path.write_bytes(b"died,risk\n1,0.2\n")
@@ -111,7 +109,7 @@ def test_a_broken_file_is_refused_by_its_name(tmp_path, ending) -> None:
         open_table(path).load()
 
 
-def test_without_the_library_an_error_says_what_to_install(tmp_path, monkeypatch) -> None:
+def test_without_the_library_an_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
     path = tmp_path / "cases.sav"
     path.write_bytes(b"x")
@@ -119,7 +117,7 @@ def test_without_the_library_an_error_says_what_to_install(tmp_path, monkeypatch
         open_table(path)
 
 
-def by_r(cases, row_names: bool) -> str:
+def by_r(cases, row_names):
     """As R's write.table writes: spaces, quoted texts, no heading above the names of rows."""
     lines = ['"died" "risk" "hospital"']
     for k, (died, risk, hospital) in enumerate(cases.itertuples(index=False), 1):
@@ -130,7 +128,7 @@ def by_r(cases, row_names: bool) -> str:
 
 @pytest.mark.parametrize("row_names", [True, False])
 @pytest.mark.parametrize("verbatim", [True, False])
-def test_what_write_table_writes_is_read(cases, tmp_path, row_names, verbatim) -> None:
+def test_what_write_table_writes_is_read(cases, tmp_path, row_names, verbatim):
     path = tmp_path / "cases.txt"
     path.write_text(by_r(cases, row_names))
     source = open_table(path)
@@ -141,13 +139,13 @@ def test_what_write_table_writes_is_read(cases, tmp_path, row_names, verbatim) -
     assert source.where(2) == "line 4"
 
 
-def test_a_text_without_separators_is_no_table_of_r(tmp_path) -> None:
+def test_a_text_without_separators_is_no_table_of_r(tmp_path):
     path = tmp_path / "one.txt"
     path.write_text("predicted risk\n0.2\n0.3\n")
     assert open_table(path).names == ("predicted risk",)
 
 
-def test_columns_of_write_table_are_chosen(cases) -> None:
+def test_columns_of_write_table_are_chosen(cases):
     text = by_r(cases, row_names=True).replace('"North"', '"East"', 5)
     told = columns_of(Upload("cases.txt", text.encode()))
     roles = {each["name"]: each["role"] for each in told["columns"]}
@@ -166,7 +164,7 @@ cat(substr(paste(told, collapse = ""), 1, 1))
 
 @pytest.mark.slow
 @pytest.mark.skipif(R is None, reason="there is no R")
-def test_r_calls_the_command(cases, tmp_path) -> None:
+def test_r_calls_the_command(cases, tmp_path):
     assert R is not None
     cases.to_csv(tmp_path / "cases.csv", index=False)
     command = shutil.which("bayescal", path=os.path.dirname(sys.executable))
@@ -197,7 +195,7 @@ cat(dim(a$curve_at(c(0.1, 0.2, 0.4))), a$table["tce", "estimate"] >= 0)
 
 @pytest.mark.slow
 @pytest.mark.skipif(R is None, reason="there is no R")
-def test_r_calls_the_package(cases, tmp_path) -> None:
+def test_r_calls_the_package(cases, tmp_path):
     assert R is not None
     environment = os.environ | {"BAYESCAL_PYTHON": sys.executable}
     asked = subprocess.run([R, "-e", READS_NUMPY], capture_output=True, text=True, env=environment)

@@ -1,7 +1,5 @@
 """`bayescal assess --subgroup sex --subgroup age`."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -16,7 +14,7 @@ COLUMNS = ("--outcome", "y", "--prob", "p", "--seed", "7")
 
 
 @pytest.fixture
-def patients() -> pd.DataFrame:
+def patients():
     y, s = bc.simulate.sample("clinical-middle-overconfident", N, random_state=3)
     return pd.DataFrame(
         {
@@ -33,7 +31,7 @@ def run(capsys, monkeypatch):
     """The command's exit code and what it printed."""
     monkeypatch.setenv("COLUMNS", "80")
 
-    def invoke(*arguments: object) -> tuple[object, str, str]:
+    def invoke(*arguments):
         with pytest.raises(SystemExit) as left:
             main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
@@ -44,7 +42,7 @@ def run(capsys, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
+def test_several_groups_are_subgroups(run, patients, tmp_path, kind):
     file, record = tmp_path / f"patients.{kind}", tmp_path / "out.json"
     if kind == "csv":
         patients.to_csv(file, index=False)
@@ -73,7 +71,7 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
         (("--subgroup", "sex", "--subgroup", "gap"), "1 in 'gap'"),
     ],
 )
-def test_bad_groups_are_one_line(run, patients, tmp_path, options, message) -> None:
+def test_bad_groups_are_one_line(run, patients, tmp_path, options, message):
     file = tmp_path / "patients.csv"
     gap = np.where(np.arange(N) == 5, None, "x")
     patients.assign(y2="a", gap=gap).to_csv(file, index=False)

@@ -1,12 +1,9 @@
 """Text on a terminal: commands that can be pasted, progress in few lines, nothing on stdout."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -17,7 +14,7 @@ from bayescal.cli.terminal import Terminal, as_command, working
 
 
 class Screen(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
@@ -29,12 +26,12 @@ class Screen(io.StringIO):
         ("win32", 'bayescal "my file.csv" --outcome y'),
     ],
 )
-def test_quotes_are_those_of_the_system(monkeypatch, system, typed) -> None:
+def test_quotes_are_those_of_the_system(monkeypatch, system, typed):
     monkeypatch.setattr(terminal.sys, "platform", system)
     assert as_command(["bayescal", "my file.csv", "--outcome", "y"]) == typed
 
 
-def test_only_a_screen_has_styles(monkeypatch, capsys) -> None:
+def test_only_a_screen_has_styles(monkeypatch, capsys):
     Terminal().say("An answer.", terminal.BOLD)
     assert capsys.readouterr().out == "An answer.\n"
     screen = Screen()
@@ -46,14 +43,14 @@ def test_only_a_screen_has_styles(monkeypatch, capsys) -> None:
     assert screen.getvalue().endswith("\nNext.\n")
 
 
-def test_a_note_is_told_once(capsys) -> None:
+def test_a_note_is_told_once(capsys):
     told = Terminal()
     told.note("few events")
     told.note("few events")
     assert capsys.readouterr().out == "Note: few events\n"
 
 
-def test_what_is_short_leaves_no_line(capsys) -> None:
+def test_what_is_short_leaves_no_line(capsys):
     with working("Drawing") as progress:
         progress(5, 10)
     with pytest.raises(ZeroDivisionError), working("Drawing"):
@@ -61,7 +58,7 @@ def test_what_is_short_leaves_no_line(capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_a_long_step_is_one_line_of_a_log(capsys, monkeypatch) -> None:
+def test_a_long_step_is_one_line_of_a_log(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     with working("Drawing [b]a\nb"):
         time.sleep(0.2)
@@ -69,7 +66,7 @@ def test_a_long_step_is_one_line_of_a_log(capsys, monkeypatch) -> None:
     assert (captured.out, captured.err) == ("", "Drawing [b]a\\nb ...\n")
 
 
-def test_a_screen_shows_one_line_that_goes(monkeypatch) -> None:
+def test_a_screen_shows_one_line_that_goes(monkeypatch):
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
@@ -86,7 +83,7 @@ def test_a_screen_shows_one_line_that_goes(monkeypatch) -> None:
 
 
 @pytest.mark.slow
-def test_files_are_written_though_the_reader_of_the_text_leaves(tmp_path: Path) -> None:
+def test_files_are_written_though_the_reader_of_the_text_leaves(tmp_path):
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     pd.DataFrame({"died": y, "risk": s}).to_csv(tmp_path / "a.csv", index=False)
     words = ("recalibrate", "a.csv", "--outcome", "died", "--prob", "risk", "--seed", "1")

@@ -1,7 +1,5 @@
 """Times to an event on the command line."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -29,7 +27,7 @@ def patients(tmp_path_factory):
     return path, frame
 
 
-def ran(*arguments) -> int:
+def ran(*arguments):
     with pytest.raises(SystemExit) as left:
         main(list(map(str, arguments)))
     return left.value.code

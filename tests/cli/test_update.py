@@ -1,7 +1,5 @@
 """The running table of a deployed model: it grows by new cases, once each, or stays as it was."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -18,7 +16,7 @@ FAST = (*NAMES, *IGNORED, "--seed", "1")
 pytestmark = pytest.mark.usefixtures("quick")
 
 
-def cases(n: int, seed: int) -> pd.DataFrame:
+def cases(n, seed):
     rng = np.random.default_rng(seed)
     p = rng.random(n)
     site = np.array(["b", "a"])[rng.integers(0, 2, n)]
@@ -26,7 +24,7 @@ def cases(n: int, seed: int) -> pd.DataFrame:
 
 
 @pytest.fixture
-def months(tmp_path, monkeypatch) -> list[pd.DataFrame]:
+def months(tmp_path, monkeypatch):
     """Cases of three months in the working directory: `0.csv`, `1.csv` and `2.csv`."""
     monkeypatch.chdir(tmp_path)
     frames = [cases(1500, seed) for seed in range(3)]
@@ -35,11 +33,11 @@ def months(tmp_path, monkeypatch) -> list[pd.DataFrame]:
     return frames
 
 
-def table() -> bc.CalibrationData:
+def table():
     return bc.CalibrationData.from_netcdf("t.nc")
 
 
-def test_the_table_is_that_of_all_files(done, months) -> None:
+def test_the_table_is_that_of_all_files(done, months):
     for index in (2, 0, 1):
         out = done("assess", f"{index}.csv", *FAST, "--update", "t.nc", "--json", "r.json")
     together = pd.concat(months)
@@ -54,7 +52,7 @@ def test_the_table_is_that_of_all_files(done, months) -> None:
 
 
 @pytest.mark.slow
-def test_groups_are_kept(done, months) -> None:
+def test_groups_are_kept(done, months):
     for index in (0, 1):
         done("assess", f"{index}.csv", *NAMES, "--site", "site", "--update", "t.nc")
     together = pd.concat(months[:2])
@@ -62,7 +60,7 @@ def test_groups_are_kept(done, months) -> None:
     assert table().groups == ("a", "b")
 
 
-def test_the_same_cases_are_added_once(done, refused, months) -> None:
+def test_the_same_cases_are_added_once(done, refused, months):
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     done("assess", "1.csv", *FAST, "--update", "t.nc")
     before = Path("t.nc").read_bytes()
@@ -75,7 +73,7 @@ def test_the_same_cases_are_added_once(done, refused, months) -> None:
     assert table().n == 4500
 
 
-def test_cases_of_another_model_are_refused(done, refused, months) -> None:
+def test_cases_of_another_model_are_refused(done, refused, months):
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     months[1].rename(columns={"p": "risk"}).to_csv("1.csv", index=False)
     other = (*IGNORED, "--outcome", "y", "--prob", "risk", "--seed", "1")
@@ -86,9 +84,7 @@ def test_cases_of_another_model_are_refused(done, refused, months) -> None:
 
 
 @pytest.mark.parametrize("when", ["reading", "assessing", "writing"])
-def test_a_failure_leaves_the_table_as_it_was(
-    done, refused, run, months, monkeypatch, when
-) -> None:
+def test_a_failure_leaves_the_table_as_it_was(done, refused, run, months, monkeypatch, when):
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     before = Path("t.nc").read_bytes()
     if when == "reading":
@@ -97,7 +93,7 @@ def test_a_failure_leaves_the_table_as_it_was(
     else:
         target = "bayescal.report.assess" if when == "assessing" else "xarray.DataTree.to_netcdf"
 
-        def fail(*arguments: object, **options: object) -> None:
+        def fail(*arguments, **options):
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(target, fail)
@@ -106,11 +102,11 @@ def test_a_failure_leaves_the_table_as_it_was(
     assert not list(Path.cwd().glob(".bayescal-*"))
 
 
-def test_a_table_that_changes_meanwhile_is_left(done, run, months, monkeypatch) -> None:
+def test_a_table_that_changes_meanwhile_is_left(done, run, months, monkeypatch):
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     other = Path("t.nc").read_bytes() + b"more"
 
-    def meanwhile(*arguments: object, **options: object) -> None:
+    def meanwhile(*arguments, **options):
         Path("t.nc").write_bytes(other)
 
     monkeypatch.setattr("bayescal.cli.runner.write", meanwhile)
@@ -120,7 +116,7 @@ def test_a_table_that_changes_meanwhile_is_left(done, run, months, monkeypatch) 
     assert Path("t.nc").read_bytes() == other
 
 
-def test_what_is_no_table_is_refused_at_once(refused, months) -> None:
+def test_what_is_no_table_is_refused_at_once(refused, months):
     Path("t.nc").write_text("not a table")
     line = refused("assess", "missing.csv", *FAST, "--update", "t.nc")
     assert "t.nc cannot be read: it is no NetCDF file" in line
@@ -129,7 +125,7 @@ def test_what_is_no_table_is_refused_at_once(refused, months) -> None:
     assert Path("t.nc").read_text() == "not a table"
 
 
-def test_a_table_made_in_python_can_be_added_to(done, months) -> None:
+def test_a_table_made_in_python_can_be_added_to(done, months):
     first = bc.CalibrationData(months[0].y, months[0].p)
     first.to_netcdf("t.nc")
     done("assess", "1.csv", *FAST, "--update", "t.nc")
@@ -137,7 +133,7 @@ def test_a_table_made_in_python_can_be_added_to(done, months) -> None:
 
 
 @pytest.mark.parametrize("other", ["0.csv", "r.json"])
-def test_the_table_is_no_input_and_no_other_output(refused, months, other) -> None:
+def test_the_table_is_no_input_and_no_other_output(refused, months, other):
     line = refused("assess", "0.csv", *FAST, "--json", "r.json", "--update", other)
     assert "cannot write" in line
     assert not Path("r.json").exists()

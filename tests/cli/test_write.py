@@ -1,7 +1,5 @@
 """Tables are written as they are."""
 
-from __future__ import annotations
-
 import csv
 
 import pandas as pd
@@ -15,7 +13,7 @@ FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(FIELD, FIELD), min_size=1, max_size=4))
-def test_text_is_written_so_that_it_reads_the_same(tmp_path, rows) -> None:
+def test_text_is_written_so_that_it_reads_the_same(tmp_path, rows):
     path = tmp_path / "table.csv"
     write_table(path, pd.DataFrame(rows, columns=["a", "b"]).assign(p=0.5))
     with path.open(newline="", encoding="utf-8") as file:

@@ -1,7 +1,5 @@
 """Blocks of work, and seeds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

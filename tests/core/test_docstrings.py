@@ -1,7 +1,5 @@
 """Paragraphs that docstrings share: filled in, and written nowhere else."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path
@@ -21,8 +19,8 @@ PUBLIC = [
 ]
 
 
-def test_a_paragraph_is_indented_as_its_name() -> None:
-    def sample() -> None:
+def test_a_paragraph_is_indented_as_its_name():
+    def sample():
         """Of cases.
 
         Parameters
@@ -36,8 +34,8 @@ def test_a_paragraph_is_indented_as_its_name() -> None:
     ]
 
 
-def test_a_name_that_does_not_exist_is_an_error() -> None:
-    def sample() -> None:
+def test_a_name_that_does_not_exist_is_an_error():
+    def sample():
         """%(nothing)s"""
 
     with pytest.raises(KeyError, match="nothing"):
@@ -45,12 +43,12 @@ def test_a_name_that_does_not_exist_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("function", PUBLIC, ids=lambda function: function.__name__)
-def test_no_name_of_a_paragraph_is_left(function) -> None:
+def test_no_name_of_a_paragraph_is_left(function):
     assert not re.search(r"%\(\w+\)s", inspect.getdoc(function))
 
 
 @pytest.mark.parametrize("name", PARAGRAPHS)
-def test_a_paragraph_is_written_once_and_used_often(name: str) -> None:
+def test_a_paragraph_is_written_once_and_used_often(name):
     sources = [path.read_text("utf-8") for path in PACKAGE.rglob("*.py")]
     indented = "\n".join("    " + line for line in PARAGRAPHS[name].splitlines()) + "\n"
     continued = indented + "        "  # the same beginning, and more to say

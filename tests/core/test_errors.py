@@ -1,7 +1,5 @@
 """A fault in cases is data, which each door puts into its own words."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest
@@ -35,14 +33,14 @@ COLUMN, LINE = "column {!r}".format, "line {} of a.csv".format
         ),
     ],
 )
-def test_a_door_words_a_fault_by_column_and_line(call, of_file) -> None:
+def test_a_door_words_a_fault_by_column_and_line(call, of_file):
     with pytest.raises(CaseError) as refused:
         call()
     cures = {"percent": "Say --percent."}
     assert refused.value.worded(COLUMN, LINE, cures).startswith(of_file)
 
 
-def test_a_fault_keeps_its_data_on_the_way_between_processes() -> None:
+def test_a_fault_keeps_its_data_on_the_way_between_processes():
     error = CaseError("y_prob", "is missing", row=3, cure="drop", part="chunk 2")
     read = pickle.loads(pickle.dumps(error))
     assert str(read) == "chunk 2: y_prob[3] is missing. Drop or impute it first."

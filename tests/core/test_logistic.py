@@ -1,7 +1,5 @@
 """Newton's method and the maximum-likelihood fits, against exact oracles and separation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -102,7 +100,7 @@ def test_the_fit_does_not_mind_how_the_basis_is_written(seed, mixing):
 
 
 @pytest.mark.parametrize("farthest", [5.0, 60.0, 690.0, 5000.0])
-def test_sums_of_softplus_are_those_of_its_terms(farthest) -> None:
+def test_sums_of_softplus_are_those_of_its_terms(farthest):
     rng = np.random.default_rng(0)
     x, weight = rng.uniform(-farthest, farthest, (50, 30)), rng.integers(0, 9, 30).astype(float)
     expected = np.logaddexp(0, x) @ weight

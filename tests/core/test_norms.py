@@ -1,7 +1,5 @@
 """Norms of any order: between the mean and the largest, and never fallen to 0."""
 
-from __future__ import annotations
-
 import inspect
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A bar of progress: on a terminal alone, after some patience, and one at a time."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """One table object: numbers as they were computed, and renderers that show the same cells."""
 
-from __future__ import annotations
-
 import math
 from html import escape
 
@@ -24,18 +22,18 @@ COLUMNS = (
 )
 
 
-def row(name: str, x: float, **options) -> Row:
+def row(name, x, **options):
     ends = {"x_lower": x - 0.05, "x_upper": x + 0.05}
     values = {"n": 1200, "x": x, **ends, "p": 0.12345, "note": "n"}
     return Row(name, options.pop("label", name), values, **options)
 
 
-def table(**options) -> Table:
+def table(**options):
     rows = [row("a", 0.123456), row("b", math.nan, label="b_%")]
     return Table("toy", "A title", "Name", COLUMNS, options.pop("rows", rows), **options)
 
 
-def test_the_frame_has_numbers_that_are_not_rounded() -> None:
+def test_the_frame_has_numbers_that_are_not_rounded():
     frame = table().to_frame()
     assert frame.index.tolist() == ["a", "b"]
     assert frame.index.name == "name"
@@ -46,7 +44,7 @@ def test_the_frame_has_numbers_that_are_not_rounded() -> None:
     assert table(rows=[row("a", 1.0, unit="ratio")]).to_frame()["unit"].item() == "ratio"
 
 
-def test_a_medium_has_its_columns_and_headings() -> None:
+def test_a_medium_has_its_columns_and_headings():
     page, terminal = table().show("page"), table().show("terminal")
     assert page.heads == ("Name", "Cases", "An error", "P | value")
     assert terminal.heads == ("Name", "Cases", "Error", "Note")
@@ -59,7 +57,7 @@ def test_a_medium_has_its_columns_and_headings() -> None:
     }  # fmt: skip
 
 
-def test_text_is_aligned_and_ends_without_spaces() -> None:
+def test_text_is_aligned_and_ends_without_spaces():
     lines = str(table()).splitlines()
     assert lines == [
         "Name  Cases                Error  Note",
@@ -68,21 +66,21 @@ def test_text_is_aligned_and_ends_without_spaces() -> None:
     ]
 
 
-def test_notes_stand_beneath_the_table() -> None:
+def test_notes_stand_beneath_the_table():
     noted = table(notes=("A note of several words. " * 6,))
     assert noted.lines()[:-2] == table().lines()
     assert max(map(len, noted.lines())) <= 78
     assert " ".join(noted.lines()[-2:]).startswith("A note of several words. A note")
 
 
-def test_a_label_of_two_factors_is_shown_twice() -> None:
+def test_a_label_of_two_factors_is_shown_twice():
     rows = [row("a: yes", 0.1, label="yes", section="a"), row("b", 0.1, label="yes", section="b")]
     shown = table(rows=rows, names_cases=True)._repr_html_()
     assert "a: yes" in shown
     assert "b: yes" in shown
 
 
-def test_names_from_the_data_fit_and_stay_apart() -> None:
+def test_names_from_the_data_fit_and_stay_apart():
     rows = [row(f"{LONG}{k}", 0.1) for k in (1, 2)]
     named = table(rows=rows, names_cases=True)
     for medium, longest in (("page", 80), ("terminal", 30), ("text", 23)):
@@ -93,7 +91,7 @@ def test_names_from_the_data_fit_and_stay_apart() -> None:
     assert named.to_frame().index[0] == f"{LONG}1"
 
 
-def test_sections_are_named_where_labels_come_from_the_data() -> None:
+def test_sections_are_named_where_labels_come_from_the_data():
     rows = [row("a", 0.1, section="one"), row("b", 0.1, section="two")]
     assert [line.split()[0] for line in str(table(rows=rows)).splitlines()] == ["Name", "a", "b"]
     named = str(table(rows=rows, names_cases=True)).splitlines()
@@ -101,7 +99,7 @@ def test_sections_are_named_where_labels_come_from_the_data() -> None:
     assert named[2].startswith("  a")
 
 
-def test_markdown_and_latex_escape_what_is_markup() -> None:
+def test_markdown_and_latex_escape_what_is_markup():
     lines = table().to_markdown().splitlines()
     assert lines[0] == "| Name | Cases | An error | P \\| value |"
     assert lines[-1] == "| b\\_% | 1,200 | not defined | 0.123 |"
@@ -110,7 +108,7 @@ def test_markdown_and_latex_escape_what_is_markup() -> None:
     assert "\\caption{A title}" in latex
 
 
-def test_a_row_of_no_interval_says_why() -> None:
+def test_a_row_of_no_interval_says_why():
     cells = Row("a", "a", {"lower": math.nan, "upper": math.nan, "why": "all scores are equal"})
     assert intervals("95 % interval").shown(cells) == "all scores are equal"
 
@@ -125,7 +123,7 @@ def a():
 
 
 @pytest.mark.slow
-def test_every_table_of_an_assessment_has_all_renderers(a) -> None:
+def test_every_table_of_an_assessment_has_all_renderers(a):
     page = html(a.page())
     for name, one in a.tables.items():
         assert one.name == name
@@ -139,7 +137,7 @@ def test_every_table_of_an_assessment_has_all_renderers(a) -> None:
             assert all(f">{escape(cell)}</td>" in page.replace("\xa0", " ") for cell in line.cells)
 
 
-def test_numbers_of_tables_are_those_of_the_facts(a) -> None:
+def test_numbers_of_tables_are_those_of_the_facts(a):
     f = a.facts
     frame = a.tables["measures"].to_frame()
     for column in ("estimate", "lower", "upper"):
@@ -151,7 +149,7 @@ def test_numbers_of_tables_are_those_of_the_facts(a) -> None:
     assert a.tables["benefit"].to_frame().loc["0.2", "estimate"] == f.net_benefit["estimate"].item()
 
 
-def test_tables_are_those_that_the_data_define(a) -> None:
+def test_tables_are_those_that_the_data_define(a):
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     alone = bc.assess(y, s, draws=400, random_state=1).tables
     assert set(a.tables) - set(alone) == {
@@ -163,7 +161,7 @@ def test_tables_are_those_that_the_data_define(a) -> None:
         alone["groups"]
 
 
-def test_a_column_may_be_any_function_of_its_row() -> None:
+def test_a_column_may_be_any_function_of_its_row():
     column = Column("twice", "Twice", lambda each: f"{2 * each['n']}")
     assert table(rows=[row("a", 0.1)]).texts().keys() == {"a"}
     assert column.shown(row("a", 0.1)) == "2400"
@@ -171,7 +169,7 @@ def test_a_column_may_be_any_function_of_its_row() -> None:
 
 
 @pytest.mark.parametrize("name", ["observed_expected", "calibration_slope"])
-def test_an_interval_that_excludes_the_ideal_value_shows_it(name) -> None:
+def test_an_interval_that_excludes_the_ideal_value_shows_it(name):
     """Everywhere: in a cell of groups and on a card."""
     ends = {"estimate": 0.93, "lower": 0.862, "upper": 0.9971}
     summary = pd.DataFrame({name: ends}).T

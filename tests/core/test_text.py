@@ -1,7 +1,5 @@
 """Names and numbers in tables: short, readable, and true to what they stand for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +25,7 @@ NAMES = st.lists(st.text("ab -1\n", max_size=30), min_size=1, max_size=8, unique
 
 
 @given(names=NAMES, prefix=st.text("xy -", max_size=30), longest=st.integers(8, 40))
-def test_no_two_names_are_alike_and_none_is_too_long(names, prefix, longest) -> None:
+def test_no_two_names_are_alike_and_none_is_too_long(names, prefix, longest):
     shown, omitted = told_apart([prefix + name for name in names], longest)
     assert len(set(shown.values())) == len(names)
     assert max(map(len, shown.values())) <= longest
@@ -35,7 +33,7 @@ def test_no_two_names_are_alike_and_none_is_too_long(names, prefix, longest) -> 
 
 
 @given(names=st.lists(st.text("ab 1", max_size=8), unique=True))
-def test_short_names_stay_as_they_are(names) -> None:
+def test_short_names_stay_as_they_are(names):
     assert told_apart(names, 8) == ({name: name for name in names}, "")
 
 
@@ -48,13 +46,13 @@ def test_short_names_stay_as_they_are(names) -> None:
         (["x" * 20 + "1", "x" * 21 + "1"], ["xxxxxxx…xxxxx1", "1: xxxx…xxxxx1"], 0),
     ],
 )
-def test_long_names(names, shown, omitted) -> None:
+def test_long_names(names, shown, omitted):
     told, words = told_apart(names, 14)
     assert list(told.values()) == shown
     assert words == names[0][:omitted]
 
 
-def test_no_end_is_rounded_onto_the_value_that_an_interval_excludes() -> None:
+def test_no_end_is_rounded_onto_the_value_that_an_interval_excludes():
     assert rounded((0.93, 0.86, 0.998), 0.86, 0.998, apart=1) == ("0.930", "0.860", "0.998")
     assert rounded((1.1, 1.004, 1.2), 1.004, 1.2, apart=1)[1] == "1.004"
     assert rounded((-0.2, -0.4, -0.0031), -0.4, -0.0031, apart=0)[2] == "-0.003"
@@ -67,27 +65,27 @@ def test_no_end_is_rounded_onto_the_value_that_an_interval_excludes() -> None:
             assert (high < 1) == (ends[1] < 1 and excludes(*ends, 1))
 
 
-def test_an_interval_that_ends_at_a_value_but_for_rounding_includes_it() -> None:
+def test_an_interval_that_ends_at_a_value_but_for_rounding_includes_it():
     ends = 0.545, 0.99999999988
     assert rounded((0.761, *ends), *ends, apart=1) == ("0.76", "0.55", "1.00")
     assert FUNCTIONALS["calibration_slope"].side(*ends) is None
     assert FUNCTIONALS["calibration_slope"].side(0.545, 0.99).verdict
 
 
-def test_an_interval_is_kept_apart_from_the_value_that_it_excludes() -> None:
+def test_an_interval_is_kept_apart_from_the_value_that_it_excludes():
     assert interval(0.9, 0.8, 0.998, 0.95) == "0.90 (95 % CrI 0.80 to 1.00)"
     assert interval(0.9, 0.8, 0.998, 0.95, 1) == "0.900 (95 % CrI 0.800 to 0.998)"
     assert interval(0.9, 0.8, 1.002, 0.95, 1) == "0.90 (95 % CrI 0.80 to 1.00)"
 
 
-def test_counts_have_thousands_apart_and_one_is_one() -> None:
+def test_counts_have_thousands_apart_and_one_is_one():
     assert count(1e6, "case") == "1,000,000 cases"
     assert count(1.0, "event") == "1 event"
     assert only(1.0, "event") == "there is only 1 event"
     assert only(0, "event") == "there are only 0 events"
 
 
-def test_numbers_and_names_as_people_read_them() -> None:
+def test_numbers_and_names_as_people_read_them():
     assert [decimals(*ends) for ends in ((0.031, 0.052), (0.6, 1.4), (0.6, 2.4))] == [3, 2, 1]
     assert (decimals(0.8, 0.997), decimals(0.8, 0.997, apart=1)) == (2, 3)
     assert (exact(np.float64(1.5)), exact(np.nextafter(1, 2))) == ("1.5", "1.0000000000000002")

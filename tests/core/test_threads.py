@@ -1,7 +1,5 @@
 """Linear algebra in one thread while the engines run, and as before afterwards."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

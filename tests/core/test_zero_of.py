@@ -1,7 +1,5 @@
 """The zero of a function between two ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("at", [-20.0, 0.3, 20.0])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_zero_is_found_inside_and_at_the_ends(name, at) -> None:
+def test_a_zero_is_found_inside_and_at_the_ends(name, at):
     assert zero_of(lambda x: float(FUNCTIONS[name](x - at)), -20, 20, 1e-10) == pytest.approx(
         at, abs=1e-9
     )

@@ -1,7 +1,5 @@
 """Arrays that do not line up, and values that are not there."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -35,12 +33,12 @@ WEIGHTED = {
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
-def test_masked_weights_are_refused(name) -> None:
+def test_masked_weights_are_refused(name):
     with pytest.raises(InputError, match=r"sample_weight\[7\] is masked"):
         WEIGHTED[name](MASKED)
 
 
-def test_labels_of_mixed_types_are_compared() -> None:
+def test_labels_of_mixed_types_are_compared():
     mixed = EVENT.set_axis([1, "a"] * (N // 2))
     assert bc.fit(mixed, SCORE, random_state=0).data.n == N
     assert bc.fit(mixed, SCORE.set_axis(mixed.index), random_state=0).data.n == N
@@ -59,17 +57,17 @@ def test_labels_of_mixed_types_are_compared() -> None:
         (MASKED, r"site\[7\] is masked"),
     ],
 )
-def test_groups_without_a_name_are_refused(groups, message) -> None:
+def test_groups_without_a_name_are_refused(groups, message):
     with pytest.raises(InputError, match=message):
         bc.CalibrationData(EVENT, SCORE, site=groups)
 
 
-def test_a_group_may_be_called_nan() -> None:
+def test_a_group_may_be_called_nan():
     assert bc.CalibrationData(EVENT, SCORE, site=["nan", *["a"] * (N - 1)]).groups == ("a", "nan")
 
 
 @pytest.mark.parametrize("scores", [np.ma.masked_array(SCORE, mask=SCORE > 0.9), [10**400] * N])
-def test_scores_that_are_no_numbers_are_refused_in_a_line(scores) -> None:
+def test_scores_that_are_no_numbers_are_refused_in_a_line(scores):
     with pytest.raises(InputError, match="y_prob") as error:
         bc.fit(EVENT, scores)
     assert len(str(error.value)) < 250
@@ -95,7 +93,7 @@ PLAIN += [xr.DataArray(VALUES, dims="patient")]
 
 @pytest.mark.parametrize("plain", PLAIN, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("labels", [NAMES, [5, 3, 4], [0, 1, 2]], ids=str)
-def test_what_has_no_labels_pairs_by_position(plain, labels) -> None:
+def test_what_has_no_labels_pairs_by_position(plain, labels):
     given, labelled = aligned(y_true=plain, y_prob=series(*labels))
     assert given is plain
     assert type(labelled) is np.ndarray
@@ -125,7 +123,7 @@ def test_what_has_no_labels_pairs_by_position(plain, labels) -> None:
         ),
     ],
 )
-def test_cases_that_belong_together_pass(one, other) -> None:
+def test_cases_that_belong_together_pass(one, other):
     assert len(aligned(y_true=one, y_prob=other)) == 2
 
 
@@ -148,7 +146,7 @@ def test_cases_that_belong_together_pass(one, other) -> None:
         (series(*NAMES), series("a", "c", "b").to_frame(), "in different orders"),
     ],
 )
-def test_cases_that_do_not_are_refused(one, other, message) -> None:
+def test_cases_that_do_not_are_refused(one, other, message):
     with pytest.raises(InputError, match=message) as error:
         aligned(y_true=one, y_prob=other)
     assert str(error.value).startswith("y_true ")
@@ -156,7 +154,7 @@ def test_cases_that_do_not_are_refused(one, other, message) -> None:
     assert len(str(error.value)) < 450
 
 
-def test_every_two_arguments_are_compared() -> None:
+def test_every_two_arguments_are_compared():
     """Labels of the third and the fourth differ, and the first has the default labels."""
     with pytest.raises(InputError, match="sample_weight and site have the same"):
         aligned(
@@ -167,7 +165,7 @@ def test_every_two_arguments_are_compared() -> None:
         )
 
 
-def test_what_a_column_says_of_itself_is_kept() -> None:
+def test_what_a_column_says_of_itself_is_kept():
     ordered = pd.Series(["low", "high", "low"], dtype=pd.CategoricalDtype(["low", "high"], True))
     frame = pd.DataFrame({"age": VALUES, "sex": VALUES})
     outcome, groups, matrix = aligned(y_true=pd.Series([0, 1, 1]), site=ordered, X=frame)
@@ -176,14 +174,14 @@ def test_what_a_column_says_of_itself_is_kept() -> None:
 
 
 @pytest.mark.parametrize("as_frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_columns_go_by_name_where_they_are_the_names(as_frame) -> None:
+def test_columns_go_by_name_where_they_are_the_names(as_frame):
     frame = as_frame({"c": [0.3], "a": [0.1], "b": [0.2]})
     assert np.array_equal(columns_in_order(frame, NAMES).to_numpy(), [[0.1, 0.2, 0.3]])
     assert columns_in_order(frame, ["x", "y", "z"]) is frame
     assert columns_in_order(frame, None) is frame
 
 
-def test_classes_of_an_array_of_xarray_go_by_name() -> None:
+def test_classes_of_an_array_of_xarray_go_by_name():
     matrix = xr.DataArray(
         [[0.3, 0.7], [0.9, 0.1]], dims=("patient", "class"), coords={"class": [1, 0]}
     )
@@ -201,7 +199,7 @@ DRAWN = np.random.default_rng(1).uniform(size=PATIENTS)
 DIED = pd.Series((RISK.to_numpy() > DRAWN).astype(float))
 
 
-def test_columns_that_were_cleaned_separately_are_refused() -> None:
+def test_columns_that_were_cleaned_separately_are_refused():
     y, p = DIED.copy(), RISK.copy()
     y[3] = np.nan
     p[150] = np.nan
@@ -211,7 +209,7 @@ def test_columns_that_were_cleaned_separately_are_refused() -> None:
     assert bc.assess(both["y"], both["p"], draws=400, random_state=0).data.n == 198
 
 
-def test_imputations_in_another_order_are_refused() -> None:
+def test_imputations_in_another_order_are_refused():
     named = [RISK, RISK.iloc[::-1]]
     with pytest.raises(InputError, match=r"imputation\[0\] and imputation\[1\] have the same"):
         bc.fit(DIED.to_numpy(), imputation=named)
@@ -224,7 +222,7 @@ def test_imputations_in_another_order_are_refused() -> None:
         bc.fit(DIED, imputation=columns.iloc[:, ::-1])
 
 
-def test_columns_swapped_between_fit_and_predict_go_by_name() -> None:
+def test_columns_swapped_between_fit_and_predict_go_by_name():
     frame = pd.DataFrame({"alive": 1 - RISK, "dead": RISK})
     fitted = bc.recalibrate.BetaRecalibrator().fit(frame, DIED)
     expected = fitted.predict_proba(frame)
@@ -234,7 +232,7 @@ def test_columns_swapped_between_fit_and_predict_go_by_name() -> None:
     assert np.array_equal(fitted.predict_proba(frame.to_numpy()), expected)
 
 
-def test_means_and_variances_go_by_name() -> None:
+def test_means_and_variances_go_by_name():
     frame = pd.DataFrame({"mean": RISK, "variance": RISK * (1 - RISK)})
     fitted = bc.recalibrate.VarianceRecalibrator().fit(frame, DIED)
     swapped = frame[["variance", "mean"]]
@@ -243,7 +241,7 @@ def test_means_and_variances_go_by_name() -> None:
     assert np.array_equal(fitted.transform(swapped), fitted.transform(frame))
 
 
-def test_features_of_a_tree_go_by_name() -> None:
+def test_features_of_a_tree_go_by_name():
     features = pd.DataFrame({"age": np.arange(PATIENTS) % 7, "sex": np.arange(PATIENTS) % 2})
     tree = bc.recalibrate.ProbabilityCalibrationTreeRecalibrator().fit(
         RISK, DIED, features=features
@@ -272,7 +270,7 @@ def test_features_of_a_tree_go_by_name() -> None:
     ],
     ids=["arrays", "chunks", "frame"],
 )
-def test_a_label_of_the_event_that_does_not_occur_is_told(make) -> None:
+def test_a_label_of_the_event_that_does_not_occur_is_told(make):
     p = [0.1, 0.2, 0.3, 0.4]
     with pytest.warns(bc.errors.LabelWarning, match="'dead' does not occur in y_true"):
         assert make(["Dead"] * 4, p).events == 0
@@ -281,7 +279,7 @@ def test_a_label_of_the_event_that_does_not_occur_is_told(make) -> None:
         assert make(["alive", "alive", "alive", "dead"], p).events == 1
 
 
-def test_a_number_just_outside_is_shown_whole() -> None:
+def test_a_number_just_outside_is_shown_whole():
     above, outcome = np.nextafter(1, 2), np.array([0, 1])
     with pytest.raises(InputError, match=r"y_prob\[1\] = 1\.0000011 is outside \[0, 1\]"):
         bc.fit(outcome, [0.5, 1.0000011])

@@ -1,7 +1,5 @@
 """A table from chunks: the same for any split, order and type of the cases, counts to the bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Labels of classes beside a matrix of their probabilities, at the doors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -32,12 +30,12 @@ CHEAP = {"draws": 400, "random_state": 1}
         (pl.Series(NAMES[INDEX], dtype=pl.Enum(NAMES.tolist())), PROBA),
     ],
 )
-def test_the_top_label_whatever_labels_are(labels, matrix) -> None:
+def test_the_top_label_whatever_labels_are(labels, matrix):
     assert bc.CalibrationData(labels, matrix) == TOP
     assert bc.fit(labels, matrix, curve="intercept", **CHEAP).data == TOP
 
 
-def test_labels_that_are_columns_need_not_all_occur() -> None:
+def test_labels_that_are_columns_need_not_all_occur():
     some = INDEX < 2
     matrix = pd.DataFrame(PROBA[some], columns=NAMES)
     known = bc.CalibrationData(INDEX[some], PROBA[some])
@@ -53,23 +51,23 @@ WAYS = "as a data frame .*as pandas.Categorical.*classes="
 
 @pytest.mark.parametrize("door", [bc.fit, bc.compare, bc.assess])
 @pytest.mark.parametrize("labels", [NAMES[INDEX], NAMES[INDEX].tolist(), pd.Series(NAMES[INDEX])])
-def test_words_beside_a_plain_matrix_are_not_put_in_alphabetical_order(door, labels) -> None:
+def test_words_beside_a_plain_matrix_are_not_put_in_alphabetical_order(door, labels):
     with pytest.raises(InputError, match=WAYS):
         door(labels, PROBA)
 
 
-def test_words_beside_columns_with_other_names_are_refused() -> None:
+def test_words_beside_columns_with_other_names_are_refused():
     other = pd.DataFrame(PROBA, columns=["p_dog", "p_cat", "p_ant"])
     with pytest.raises(InputError, match=WAYS):
         bc.CalibrationData(NAMES[INDEX], other)
 
 
-def test_classes_name_the_columns() -> None:
+def test_classes_name_the_columns():
     of_words = bc.CalibrationData(NAMES[INDEX], PROBA, classes=NAMES)
     assert of_words == bc.CalibrationData(INDEX, PROBA)
 
 
-def test_a_recalibrator_follows_the_same_rule() -> None:
+def test_a_recalibrator_follows_the_same_rule():
     known = bc.recalibrate.LogisticRecalibrator().fit(PROBA, INDEX).transform(PROBA)
     ordered = pd.Categorical(NAMES[INDEX], categories=NAMES)
     frame = pd.DataFrame(PROBA, columns=NAMES)
@@ -84,14 +82,14 @@ def test_a_recalibrator_follows_the_same_rule() -> None:
     np.testing.assert_allclose(by_column.transform(frame), known[:, ::-1], rtol=1e-9)
 
 
-def test_the_other_doors_take_a_matrix() -> None:
+def test_the_other_doors_take_a_matrix():
     assert bc.compare(INDEX, PROBA, **CHEAP).posterior.data == TOP
     a = bc.assess(INDEX, PROBA, **CHEAP)
     assert a.data == TOP
     assert a.val_prob().equals(bc.assess(TOP, **CHEAP).val_prob())
 
 
-def test_class_wise_is_one_hierarchical_fit() -> None:
+def test_class_wise_is_one_hierarchical_fit():
     matrix = pd.DataFrame(PROBA, columns=NAMES)
     post = bc.fit(NAMES[INDEX], matrix, mode="class-wise", curve="intercept", **CHEAP)
     assert post.problem.kind == "sites"
@@ -115,17 +113,17 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("cases", "options", "told"), REFUSED)
-def test_what_cannot_be_read_is_refused(cases, options, told) -> None:
+def test_what_cannot_be_read_is_refused(cases, options, told):
     with pytest.raises(InputError, match=told):
         bc.fit(*cases, **options)
 
 
-def test_class_wise_is_fitted_and_not_assessed() -> None:
+def test_class_wise_is_fitted_and_not_assessed():
     with pytest.raises(InputError, match=r"fit\(labels, matrix, mode='class-wise'\)"):
         bc.assess(INDEX, PROBA, mode="class-wise", **CHEAP)
 
 
-def test_two_labels_by_themselves_still_ask_for_the_event() -> None:
+def test_two_labels_by_themselves_still_ask_for_the_event():
     with pytest.raises(InputError, match="pos_label="):
         bc.fit(["a", "b"] * 4, [0.1] * 8)
 

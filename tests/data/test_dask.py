@@ -1,7 +1,5 @@
 """Dask: the same table for any partitions and any scheduler, and errors that name the partition."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal
@@ -184,7 +182,7 @@ def test_a_cluster_gives_the_same_table(client, frame):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_partition_that_kills_every_worker_is_told(client, frame):
-    def die(part: pd.DataFrame) -> pd.DataFrame:
+    def die(part):
         if (part["id"] == 3000).any():
             os.kill(os.getpid(), signal.SIGKILL)
         return part

@@ -1,7 +1,5 @@
 """The binomial table: collapsing, compressing, adding, round trips, and refusing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +16,7 @@ from bayescal.inference.density import CurveDensity
 from bayescal.model.problem import prepare
 
 
-def many_scores(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def many_scores(n, seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.beta(2, 1, n)
     scores[: n // 50] = 1.0

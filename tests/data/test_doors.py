@@ -1,7 +1,5 @@
 """Every door takes cases in any form, shows what it takes, and says what was meant."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys
@@ -51,14 +49,14 @@ IN_EVERY_FORM = {
 }
 
 
-def test_the_words_are_those_of_the_roles() -> None:
+def test_the_words_are_those_of_the_roles():
     of_table = ("weight_type", "pos_label", "horizon", "mode")
     assert set(WORDS) == {*ROLES, *of_table, *OF_TABLE, "ignore"}
     assert tuple(WORDS[: len(ROLES)]) == tuple(ROLES)
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_door_shows_and_describes_every_role_and_few_keywords_beside(door: str) -> None:
+def test_a_door_shows_and_describes_every_role_and_few_keywords_beside(door):
     parameters = inspect.signature(DOORS[door]).parameters
     assert set(WORDS) <= parameters.keys()
     own = [
@@ -74,7 +72,7 @@ def test_a_door_shows_and_describes_every_role_and_few_keywords_beside(door: str
 
 @pytest.mark.parametrize("name", IN_EVERY_FORM)
 @pytest.mark.parametrize("role", [{}, {"cluster": "patient"}])
-def test_arrays_columns_and_a_table_are_one(name: str, role: dict[str, str]) -> None:
+def test_arrays_columns_and_a_table_are_one(name, role):
     door = IN_EVERY_FORM[name]
     arrays = {name: FRAME[column] for name, column in role.items()}
     ignore = {} if role else {"ignore": "ward"}
@@ -87,7 +85,7 @@ def test_arrays_columns_and_a_table_are_one(name: str, role: dict[str, str]) -> 
     assert shown[0] == shown[1] == shown[2]
 
 
-def test_models_and_predictions_after_are_columns_too() -> None:
+def test_models_and_predictions_after_are_columns_too():
     named = bc.compare_models(FRAME, outcome="died", prob=["risk", "other"], site="ward", **FEW)
     models = {"risk": FRAME.risk, "other": FRAME.other}
     assert repr(named) == repr(bc.compare_models(Y, models, site=FRAME.ward, **FEW))
@@ -95,7 +93,7 @@ def test_models_and_predictions_after_are_columns_too() -> None:
     assert repr(gain) == repr(bc.recalibration_gain(Y, P, FRAME.other, **FEW))
 
 
-def test_several_horizons_are_columns_too() -> None:
+def test_several_horizons_are_columns_too():
     time = np.linspace(0.1, 6, N)
     followed = FRAME.assign(time=time, event=Y, later=np.sqrt(P))
     how = {"horizon": [2, 4], "curve": "logistic", **FEW}
@@ -112,7 +110,7 @@ def test_several_horizons_are_columns_too() -> None:
         ("weights", "sample_weight="), ("y_pred", "y_prob="), ("draw", "draws="),
     ],
 )  # fmt: skip
-def test_a_misspelt_keyword_is_answered(word: str, meant: str) -> None:
+def test_a_misspelt_keyword_is_answered(word, meant):
     with pytest.raises(InputError, match=f"no keyword {word}=. Did you mean {meant}") as told:
         bc.fit(Y, P, **{word: 1})
     assert isinstance(told.value, TypeError)
@@ -139,14 +137,14 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_wrong_call_is_told_how_the_door_is_called(mistake: str) -> None:
+def test_a_wrong_call_is_told_how_the_door_is_called(mistake):
     cases, roles, told = MISTAKES[mistake]
     with pytest.raises(InputError, match=told):
         bc.assess(*cases, **roles)
 
 
 @pytest.mark.slow
-def test_a_type_checker_knows_the_roles(tmp_path: Path) -> None:
+def test_a_type_checker_knows_the_roles(tmp_path):
     pytest.importorskip("mypy")
     script = tmp_path / "script.py"
     script.write_text(

@@ -1,7 +1,5 @@
 """Data frames and series of other libraries, which are read as NumPy arrays are."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import numpy as np

@@ -1,14 +1,12 @@
 """Columns of strangers' files are guessed with a reason, and all that is open is asked at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import bayescal as bc
 from bayescal.data.columns import Columns, Request
-from bayescal.data.guesses import Guess, guess
+from bayescal.data.guesses import guess
 from bayescal.errors import GuessWarning
 
 N = 60
@@ -18,7 +16,7 @@ Y = (RNG.random(N) < P).astype(int)
 WORDS = np.array(["no", "yes"])[Y]
 
 
-def guessed(frame: pd.DataFrame, **request: object) -> Guess:
+def guessed(frame, **request):
     return guess(frame, Request("cases.csv", **request))
 
 
@@ -36,7 +34,7 @@ def guessed(frame: pd.DataFrame, **request: object) -> Guess:
         ({"Mortality": Y, "predicted_mortality": P, "id": np.arange(N)}, (0, 1)),
     ],
 )
-def test_columns_are_guessed(columns, expected) -> None:
+def test_columns_are_guessed(columns, expected):
     frame = pd.DataFrame(columns)
     made = guessed(frame)
     names = [frame.columns[each] if isinstance(each, int) else each for each in expected]
@@ -45,14 +43,14 @@ def test_columns_are_guessed(columns, expected) -> None:
     assert made.reasons.keys() == {"outcome", "prob"}
 
 
-def test_the_column_of_the_event_is_the_one_that_is_called_after_it() -> None:
+def test_the_column_of_the_event_is_the_one_that_is_called_after_it():
     frame = pd.DataFrame({"died": WORDS, ".pred_no": 1 - P, ".pred_yes": P})
     made = guessed(frame, pos_label="yes")
     assert made.columns.prob == ".pred_yes"
     assert made.reasons["prob"] == "its name, which is that of the event"
 
 
-def test_percentages_are_offered_by_name_and_read() -> None:
+def test_percentages_are_offered_by_name_and_read():
     frame = pd.DataFrame({"Died in hospital": Y, "Predicted mortality (%)": 100 * P})
     made = guessed(frame)
     assert made.columns.prob == "Predicted mortality (%)"
@@ -60,7 +58,7 @@ def test_percentages_are_offered_by_name_and_read() -> None:
     assert guessed(frame, scale="percent").question == ""
 
 
-def test_all_that_is_open_is_asked_at_once() -> None:
+def test_all_that_is_open_is_asked_at_once():
     frame = pd.DataFrame(
         {"died": WORDS, "old": P, "new": P / 2, "patient": np.arange(N) // 2, "ward_id": 7}
     ).assign(hospital=np.arange(N) % 4, month=np.arange(N) % 3)
@@ -75,7 +73,7 @@ def test_all_that_is_open_is_asked_at_once() -> None:
     assert guessed(frame, columns=told, pos_label="yes").question == ""
 
 
-def test_what_was_guessed_is_shown(tmp_path) -> None:
+def test_what_was_guessed_is_shown(tmp_path):
     path = tmp_path / "cases.csv"
     pd.DataFrame({"died": Y, "risk": P}).to_csv(path, index=False)
     with pytest.warns(GuessWarning, match=r"outcome='died' .*; prob='risk' \(its name\)"):
@@ -83,7 +81,7 @@ def test_what_was_guessed_is_shown(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_fields_within_others_of_json_lines(tmp_path, known) -> None:
+def test_fields_within_others_of_json_lines(tmp_path, known):
     path = tmp_path / "log.jsonl"
     lines = pd.DataFrame({"doc": [{"target": int(y)} for y in Y], "scores": [{"p": p} for p in P]})
     lines.to_json(path, orient="records", lines=True)

@@ -1,7 +1,5 @@
 """The cases that a large table was made from: known until it is stored, pickled or added up."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -16,7 +14,7 @@ OUTCOME = (RNG.random(N) < SCORE).astype(int)
 WEIGHT = RNG.lognormal(size=N)
 
 
-def test_a_large_table_knows_the_score_of_every_case() -> None:
+def test_a_large_table_knows_the_score_of_every_case():
     table = bc.CalibrationData(OUTCOME, SCORE, WEIGHT)
     (cases,) = table._known_cases()
     assert table.is_compressed
@@ -24,7 +22,7 @@ def test_a_large_table_knows_the_score_of_every_case() -> None:
     np.testing.assert_array_equal(cases.weight, WEIGHT)
 
 
-def test_each_imputation_has_its_own() -> None:
+def test_each_imputation_has_its_own():
     other = np.sqrt(SCORE)
     matrix = bc.CalibrationData(OUTCOME, None, imputation=np.stack([SCORE, other]))
     long = bc.CalibrationData(
@@ -35,7 +33,7 @@ def test_each_imputation_has_its_own() -> None:
             np.testing.assert_array_equal(cases.score, score)
 
 
-def test_groups_whose_cases_together_are_many_have_them() -> None:
+def test_groups_whose_cases_together_are_many_have_them():
     table = bc.CalibrationData(OUTCOME, SCORE, site=np.arange(N) % 3)
     assert not table.is_compressed
     assert table._known_cases()[0].score.size == N
@@ -52,5 +50,5 @@ def test_groups_whose_cases_together_are_many_have_them() -> None:
     ],
     ids=["pickled", "stored", "sum", "small", "chunks"],
 )
-def test_another_table_does_not_have_them(change) -> None:
+def test_another_table_does_not_have_them(change):
     assert change(bc.CalibrationData(OUTCOME, SCORE))._known_cases() == ()

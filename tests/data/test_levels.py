@@ -1,9 +1,5 @@
 """Limits of how many thresholds and bands are computed at once."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -14,7 +10,7 @@ from bayescal.errors import InputError
 MANY = np.linspace(0.01, 0.99, MOST_LEVELS + 1)
 
 
-def test_as_many_as_the_limit() -> None:
+def test_as_many_as_the_limit():
     assert as_levels(MANY[1:], "thresholds") == MANY[1:].tolist()
 
 
@@ -28,7 +24,7 @@ def test_as_many_as_the_limit() -> None:
         lambda post: bc.simulate.truth("clinical-middle-calibrated").net_benefit(MANY),
     ],
 )
-def test_more_are_refused_by_name(compute: Any) -> None:
+def test_more_are_refused_by_name(compute):
     post = bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], curve="beta", random_state=0)
     with pytest.raises(InputError, match=r"(thresholds|ci_probs) holds 1,001 values"):
         compute(post)

@@ -1,7 +1,5 @@
 """Labels, factors, periods and imputations past a limit are refused at once, with their number."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

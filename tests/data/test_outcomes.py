@@ -1,7 +1,5 @@
 """Outcomes that are missing, shares, or one of several labels: every form, with every role."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +57,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_missing_outcome_is_unknown_in_every_form(form) -> None:
+def test_a_missing_outcome_is_unknown_in_every_form(form):
     data = bc.CalibrationData(FORMS[form](SOME), SCORE)
     known = bc.CalibrationData(OUTCOME[KNOWN], SCORE[KNOWN])
     assert (data.unknown.n, data.n, data.events) == (MISSING.sum(), known.n, known.events)
@@ -68,14 +66,14 @@ def test_a_missing_outcome_is_unknown_in_every_form(form) -> None:
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-def test_a_missing_label_is_unknown(missing) -> None:
+def test_a_missing_label_is_unknown(missing):
     labels = np.array([missing, "ill", "well", "ill", "lost"], dtype=object)
     data = bc.CalibrationData(labels, SCORE[:5], pos_label="ill")
     assert (data.n, data.events, data.unknown.n) == (4, 2, 1)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "xarray"])
-def test_a_missing_outcome_is_unknown_in_every_frame(library) -> None:
+def test_a_missing_outcome_is_unknown_in_every_frame(library):
     frame = pd.DataFrame({"y": SOME, "p": SCORE})
     of = {
         "pandas": lambda: frame.astype({"y": "Int64"}),
@@ -90,7 +88,7 @@ def test_a_missing_outcome_is_unknown_in_every_frame(library) -> None:
 
 
 @pytest.mark.parametrize("kind", ROLES)
-def test_known_cases_are_a_table_of_their_own_with_every_role(kind) -> None:
+def test_known_cases_are_a_table_of_their_own_with_every_role(kind):
     roles = ROLES[kind]
     data = bc.CalibrationData(SOME, SCORE, **roles)
     known = bc.CalibrationData(OUTCOME[KNOWN], SCORE[KNOWN], **of(roles, KNOWN))
@@ -103,7 +101,7 @@ def test_known_cases_are_a_table_of_their_own_with_every_role(kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ROLES if kind != "sampling"])
-def test_chunks_sums_and_files_keep_what_is_unknown(kind, tmp_path) -> None:
+def test_chunks_sums_and_files_keep_what_is_unknown(kind, tmp_path):
     roles = ROLES[kind]
     data = bc.CalibrationData(SOME, SCORE, **roles)
     weight_type = roles.get("weight_type")
@@ -127,7 +125,7 @@ def of_cases(roles):
     return {name: values for name, values in roles.items() if name in names}
 
 
-def test_scores_alone_are_a_table_without_outcomes() -> None:
+def test_scores_alone_are_a_table_without_outcomes():
     data = bc.CalibrationData(np.full(N, np.nan), SCORE)
     assert not data.has_outcomes
     assert data.n == N
@@ -135,7 +133,7 @@ def test_scores_alone_are_a_table_without_outcomes() -> None:
         bc.fit(data)
 
 
-def test_imputations_of_scores_have_the_same_unknown_cases() -> None:
+def test_imputations_of_scores_have_the_same_unknown_cases():
     scores = np.stack([SCORE, SCORE**1.1])
     data = bc.CalibrationData(SOME, None, imputation=scores)
     assert data.unknown.n == MISSING.sum()
@@ -146,13 +144,13 @@ def test_imputations_of_scores_have_the_same_unknown_cases() -> None:
 
 @pytest.mark.parametrize("given", ["arrays", "table"])
 @pytest.mark.parametrize("door", [bc.fit, bc.compare, bc.assess])
-def test_every_door_uses_the_known_outcomes_and_says_so(door, given) -> None:
+def test_every_door_uses_the_known_outcomes_and_says_so(door, given):
     cases = (SOME, SCORE) if given == "arrays" else (bc.CalibrationData(SOME, SCORE),)
     told = str(door(*cases, **CHEAP))
     assert "without a known outcome left out" in " ".join(told.split())
 
 
-def test_a_gain_and_models_use_the_known_outcomes() -> None:
+def test_a_gain_and_models_use_the_known_outcomes():
     after = np.sqrt(SCORE)
     ours = bc.recalibration_gain(SOME, SCORE, after, **CHEAP).summary()
     theirs = bc.recalibration_gain(OUTCOME[KNOWN], SCORE[KNOWN], after[KNOWN], **CHEAP).summary()
@@ -164,7 +162,7 @@ def test_a_gain_and_models_use_the_known_outcomes() -> None:
     pd.testing.assert_frame_equal(ours, theirs)
 
 
-def test_a_number_alone_says_nothing_of_the_missing_and_refuses_arrays_of_them() -> None:
+def test_a_number_alone_says_nothing_of_the_missing_and_refuses_arrays_of_them():
     table = bc.CalibrationData(SOME, SCORE)
     known = bc.scores.brier_score(OUTCOME[KNOWN], SCORE[KNOWN])
     assert bc.scores.brier_score(table) == pytest.approx(known)
@@ -173,7 +171,7 @@ def test_a_number_alone_says_nothing_of_the_missing_and_refuses_arrays_of_them()
 
 
 @pytest.mark.parametrize("kind", ROLES)
-def test_a_share_is_that_many_weighted_cases_with_every_role(kind) -> None:
+def test_a_share_is_that_many_weighted_cases_with_every_role(kind):
     roles = ROLES[kind]
     weight = roles.get("sample_weight", np.ones(N))
     others = {name: roles[name] for name in roles if name not in ("sample_weight", "weight_type")}
@@ -205,27 +203,27 @@ def doubled(values):
         bc.estimators.debiased_ece,
     ],
 )
-def test_estimators_and_scores_take_shares_as_weighted_cases(measure) -> None:
+def test_estimators_and_scores_take_shares_as_weighted_cases(measure):
     weight = np.concatenate([SHARE, 1 - SHARE])
     expected = measure(np.repeat([1, 0], N), np.tile(SCORE, 2), sample_weight=weight)
     assert measure(SHARE, SCORE) == pytest.approx(expected, rel=1e-9)
     assert measure(bc.CalibrationData(SHARE, SCORE)) == pytest.approx(expected, rel=1e-9)
 
 
-def test_shares_where_single_cases_are_needed_are_refused() -> None:
+def test_shares_where_single_cases_are_needed_are_refused():
     with pytest.raises(InputError, match="Shares are taken by"):
         read_cases(SHARE, SCORE, needs="cases")
     with pytest.raises(InputError, match="shares of outcomes"):
         read_cases(bc.CalibrationData(SHARE, SCORE), needs="cases")
 
 
-def test_outcomes_and_scores_the_wrong_way_round_are_refused() -> None:
+def test_outcomes_and_scores_the_wrong_way_round_are_refused():
     with pytest.raises(InputError, match="outcomes first"):
         bc.fit(SCORE, OUTCOME)
 
 
 @pytest.mark.parametrize("event", ["north", "south", "east"])
-def test_each_of_several_labels_can_be_the_event(event) -> None:
+def test_each_of_several_labels_can_be_the_event(event):
     data = bc.CalibrationData(LABEL, SCORE, pos_label=event)
     assert data == bc.CalibrationData(event == LABEL, SCORE)
     frame = pd.DataFrame({"area": LABEL, "p": SCORE})
@@ -238,12 +236,12 @@ LOGITS = RNG.normal(0, 4, (N, 3))
 
 
 @pytest.mark.parametrize("door", [bc.fit, bc.assess, bc.CalibrationData])
-def test_a_matrix_of_logits_is_told_softmax_at_every_door(door) -> None:
+def test_a_matrix_of_logits_is_told_softmax_at_every_door(door):
     with pytest.raises(InputError, match="softmax") as refused:
         door(np.arange(N) % 3, LOGITS)
     assert "expit" not in str(refused.value)
 
 
-def test_estimators_of_matrices_are_told_softmax() -> None:
+def test_estimators_of_matrices_are_told_softmax():
     with pytest.raises(InputError, match="softmax"):
         bc.estimators.top_label_ece(np.arange(N) % 3, LOGITS)

@@ -1,7 +1,5 @@
 """Parquet files and folders of them: one table, whatever the files; and errors that say where."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Labels in order of time, and what is refused because its order is not plain."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Risks by several horizons: columns, and whole predicted curves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,15 +1,10 @@
 """Whether outcomes and scores are in range, told from their bits, is what comparisons say."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numpy.typing import NDArray
 
 from bayescal.data.cases import are_binary_integers, as_scores, check_scores
 from bayescal.errors import InputError, ScoreWarning
@@ -31,7 +26,7 @@ SMALL = st.lists(st.integers(-1, 2), min_size=1).map(np.array)
 
 
 @given(FLOATS)
-def test_scores(values: NDArray[Any]) -> None:
+def test_scores(values):
     inside = ((values >= 0) & (values <= 1)).all()
     if inside:
         np.testing.assert_array_equal(check_scores(values), values)
@@ -45,7 +40,7 @@ def test_scores(values: NDArray[Any]) -> None:
 
 
 @given(st.floats(0, 1))
-def test_the_numbers_next_to_the_ends(inside: float) -> None:
+def test_the_numbers_next_to_the_ends(inside):
     for kind in (np.float32, np.float64):
         ends = np.array([0, 1, inside], dtype=kind)
         check_scores(ends)
@@ -58,7 +53,7 @@ def test_the_numbers_next_to_the_ends(inside: float) -> None:
 
 
 @given(WHOLE | SMALL)
-def test_outcomes(values: NDArray[Any]) -> None:
+def test_outcomes(values):
     inside = bool(((values == 0) | (values == 1)).all())
     native = values.dtype.isnative
     assert are_binary_integers(values) == (inside and native)

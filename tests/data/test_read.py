@@ -1,7 +1,5 @@
 """The reader of outcomes and scores, from arrays and from tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,7 +84,7 @@ def test_leading_dimensions_are_replicates():
     kind=st.sampled_from([bool, np.int8, np.int64, np.float32, np.float64]),
     seed=st.integers(0, 99),
 )
-def test_pairs_stay_as_they_are(scores: np.ndarray, kind: type, seed: int) -> None:
+def test_pairs_stay_as_they_are(scores, kind, seed):
     outcomes = np.random.default_rng(seed).integers(0, 2, scores.size).astype(kind)
     ranked = read_cases(outcomes, scores).ranked()
     order = np.lexsort((outcomes, scores))
@@ -94,7 +92,7 @@ def test_pairs_stay_as_they_are(scores: np.ndarray, kind: type, seed: int) -> No
     np.testing.assert_array_equal(ranked.outcomes[0], outcomes[order])
 
 
-def test_weighted_cases_and_several_sets_of_outcomes_keep_their_order() -> None:
+def test_weighted_cases_and_several_sets_of_outcomes_keep_their_order():
     weighted = read_cases([0, 1], [0.9, 0.1], [1, 2])
     assert weighted.ranked() is weighted
     several = read_cases([[0, 1], [1, 1]], [0.9, 0.1])
@@ -102,7 +100,7 @@ def test_weighted_cases_and_several_sets_of_outcomes_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize("step", [2, -1])
-def test_scores_that_are_a_view_of_others(step: int) -> None:
+def test_scores_that_are_a_view_of_others(step):
     scores = np.linspace(0, 1, 9)[::step]
     ranked = read_cases(np.arange(scores.size) % 2, scores).ranked()
     np.testing.assert_array_equal(ranked.scores, np.sort(scores))

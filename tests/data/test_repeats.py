@@ -1,7 +1,5 @@
 """Parquet files that hold the same rows twice: one file under two names, and copies of rows."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Probabilities beyond 0 or 1 by rounding, at every door that reads some."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -31,7 +29,7 @@ DOORS = {
 }
 
 
-def with_ends(zero: float, one: float, kind: type = np.float64) -> np.ndarray:
+def with_ends(zero, one, kind=np.float64):
     score = ENDS.astype(kind)
     score[:2] = zero, one
     return score
@@ -41,7 +39,7 @@ def with_ends(zero: float, one: float, kind: type = np.float64) -> np.ndarray:
     "score", [with_ends(-1e-17, 1.0000000000000002), with_ends(-1e-7, 1.0000001, np.float32)]
 )
 @pytest.mark.parametrize("door", DOORS)
-def test_an_overshoot_by_rounding_is_set_to_the_end(door: str, score: np.ndarray) -> None:
+def test_an_overshoot_by_rounding_is_set_to_the_end(door, score):
     expected = DOORS[door](OUTCOME, score.clip(0, 1))
     with pytest.warns(ScoreWarning, match=r"2 values of .* beyond 0 or 1 .* is rounding"):
         told = DOORS[door](OUTCOME, score)
@@ -50,7 +48,7 @@ def test_an_overshoot_by_rounding_is_set_to_the_end(door: str, score: np.ndarray
 
 @pytest.mark.parametrize("score", [with_ends(-2e-6, 1), with_ends(0, 1.000002)])
 @pytest.mark.parametrize("door", DOORS)
-def test_more_than_rounding_is_refused(door: str, score: np.ndarray) -> None:
+def test_more_than_rounding_is_refused(door, score):
     with pytest.raises(InputError, match=r"is outside \[0, 1\]"):
         DOORS[door](OUTCOME, score)
 
@@ -64,7 +62,7 @@ def test_more_than_rounding_is_refused(door: str, score: np.ndarray) -> None:
         lambda y, m: bc.recalibrate.TemperatureRecalibrator().fit(m, y).transform(m.clip(0, 1)),
     ],
 )
-def test_a_matrix_that_a_softmax_rounded_has_one_note(door) -> None:
+def test_a_matrix_that_a_softmax_rounded_has_one_note(door):
     matrix = RNG.dirichlet([1, 1, 1], 60)
     label = np.array([RNG.choice(3, p=row) for row in matrix])
     matrix[:2], label[:2] = [[1 + 2e-16, -1e-17, 0], [-1e-17, 0, 1]], (0, 2)
@@ -75,13 +73,13 @@ def test_a_matrix_that_a_softmax_rounded_has_one_note(door) -> None:
     assert len(noted) == 1
 
 
-def test_the_note_points_at_the_line_of_the_user() -> None:
+def test_the_note_points_at_the_line_of_the_user():
     with pytest.warns(ScoreWarning) as noted:
         bc.estimators.ece(OUTCOME, with_ends(0, 1 + 1e-9))
     assert noted[0].filename == __file__
 
 
-def test_the_command_line_says_it_once(tmp_path, capfd) -> None:
+def test_the_command_line_says_it_once(tmp_path, capfd):
     from bayescal.cli import main
 
     path = tmp_path / "cases.csv"

@@ -1,7 +1,5 @@
 """A table on disk: the same to the last bit, written in full or not at all, and damage is named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

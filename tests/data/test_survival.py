@@ -1,7 +1,5 @@
 """Times to an event as input: what is read, and what is refused in words."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

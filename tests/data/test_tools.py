@@ -1,7 +1,5 @@
 """Checks and sums that stand once: integers, matrices, equal scores, effective sizes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

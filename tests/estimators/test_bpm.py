@@ -1,10 +1,6 @@
 """TCE_BPM against the released code, its own objective, and hostile data."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +14,6 @@ from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import bpm
 from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
-from known_sets import Known
 
 RELEASED = "tcebpm.transcription(step=max(1,step))"
 REFERENCE = "tcebpm.reference (sorted stable asc)"
@@ -27,7 +22,7 @@ EQUATION_9 = (
 )
 
 
-def read(shared_data: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+def read(shared_data, name):
     """Outcomes, scores and known answers of one oracle data set."""
     folder = shared_data / "oracles"
     scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
@@ -35,12 +30,12 @@ def read(shared_data: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str
     return outcomes, scores, answers
 
 
-def equation_9(coefficients: Any, bins: bpm.Bins) -> float:
+def equation_9(coefficients, bins):
     g = bpm.probability_of(np.asarray(coefficients), bpm.basis_of(bins.s, bins.q))
     return float(np.sum(bins.weight * np.exp((g - bins.hit_rate) ** 2)))
 
 
-def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> bpm.Bins:
+def oracle_bins(outcomes, scores):
     """The bins of the equation 9 oracle: N // B rows each, the remainder left out."""
     order = np.argsort(scores, kind="stable")
     parts = []
@@ -53,12 +48,12 @@ def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> bpm.Bins:
     return bpm.Bins(*np.concatenate(parts, axis=1))
 
 
-def coefficients(fitted: bpm.BPMCurve) -> list[float]:
+def coefficients(fitted):
     return [fitted.a, fitted.b, fitted.c]
 
 
 @pytest.fixture(scope="module")
-def example() -> tuple[np.ndarray, np.ndarray]:
+def example():
     """A data set with many ties."""
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 600, random_state=2)
     return y_true, y_prob.round(2)
@@ -68,7 +63,7 @@ def example() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_released_objective_reproduces_the_released_code(shared_data: Path, name: str) -> None:
+def test_released_objective_reproduces_the_released_code(shared_data, name):
     outcomes, scores, answers = read(shared_data, name)
     fitted = fit_bpm_curve(outcomes, scores, objective="released")
     assert coefficients(fitted) == pytest.approx(answers[RELEASED]["a,b,c"], rel=1e-4)
@@ -81,7 +76,7 @@ def test_released_objective_reproduces_the_released_code(shared_data: Path, name
 
 
 @pytest.mark.parametrize("name", ["B", "C"])
-def test_released_objective_against_what_the_code_printed(shared_data: Path, name: str) -> None:
+def test_released_objective_against_what_the_code_printed(shared_data, name):
     outcomes, scores, answers = read(shared_data, name)
     printed = answers[REFERENCE]
     fitted = fit_bpm_curve(outcomes, scores, objective="released")
@@ -95,7 +90,7 @@ def test_released_objective_against_what_the_code_printed(shared_data: Path, nam
 
 @pytest.mark.oracle("tce_bpm")
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_moments_give_the_beta_density(known: Known, name: str) -> None:
+def test_moments_give_the_beta_density(known, name):
     _, scores, answers = known(name)
     shapes = bpm._beta_shapes(scores, np.ones_like(scores))
     assert shapes == pytest.approx(answers[RELEASED]["beta_moments"], rel=1e-9)
@@ -105,7 +100,7 @@ def test_moments_give_the_beta_density(known: Known, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_the_oracle_minimum_is_reached_on_its_own_bins(known: Known, name: str) -> None:
+def test_the_oracle_minimum_is_reached_on_its_own_bins(known, name):
     outcomes, scores, answers = known(name)
     oracle = answers[EQUATION_9]
     bins = oracle_bins(outcomes, scores)
@@ -116,7 +111,7 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(known: Known, name: str) 
 
 
 @pytest.mark.parametrize("name", ["D1", "D2", "D4", "D5", "clinical-low-underconfident"])
-def test_the_constrained_minimum_against_a_general_optimiser(name: str) -> None:
+def test_the_constrained_minimum_against_a_general_optimiser(name):
     y_true, y_prob = simulate.sample(name, 500, random_state=5)
     bins = bpm.shared_bins(y_true.astype(float), y_prob, None)
     best = min(
@@ -127,7 +122,7 @@ def test_the_constrained_minimum_against_a_general_optimiser(name: str) -> None:
 
 
 @pytest.mark.parametrize("objective", ["paper", "likelihood"])
-def test_the_curve_never_falls(objective: str) -> None:
+def test_the_curve_never_falls(objective):
     """Equations 11 and 12: alpha and beta are at least 0, also where the data say otherwise."""
     y_true, y_prob = simulate.sample("calibrated", 2000, random_state=3)
     fitted = fit_bpm_curve(1 - y_true, y_prob, objective=objective)
@@ -139,11 +134,11 @@ def test_the_curve_never_falls(objective: str) -> None:
     assert free.b < -0.5
 
 
-def test_the_constraint_on_the_cifar_classifier(shared_data: Path) -> None:
+def test_the_constraint_on_the_cifar_classifier(shared_data):
     """The free fit falls at low confidence; the paper's does not, and serves new cases better."""
     kept = np.load(shared_data / "data" / "cifar10_resnet110_logits.npz")
 
-    def top_label(part: str) -> tuple[np.ndarray, np.ndarray]:
+    def top_label(part):
         probability = softmax(kept[f"{part}_logits"].astype(float), axis=1)
         hit = probability.argmax(axis=1) == kept[f"{part}_y"].ravel()
         return hit.astype(int), probability.max(axis=1)
@@ -159,7 +154,7 @@ def test_the_constraint_on_the_cifar_classifier(shared_data: Path) -> None:
 # The likelihood of the bins
 
 
-def equation_8(coefficients: Any, scores: np.ndarray, outcomes: np.ndarray) -> float:
+def equation_8(coefficients, scores, outcomes):
     """Mean over schemes and bins of the binomial probability of a bin, by SciPy's distribution."""
     a, b, c = coefficients
     total, order = 0.0, np.argsort(scores)
@@ -173,7 +168,7 @@ def equation_8(coefficients: Any, scores: np.ndarray, outcomes: np.ndarray) -> f
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["D4", "D5", "clinical-middle-shifted"])
-def test_the_likelihood_of_bins_is_the_largest_that_a_search_finds(name: str) -> None:
+def test_the_likelihood_of_bins_is_the_largest_that_a_search_finds(name):
     """The schemes of 120 cases have 2 to 6 bins, of equal numbers of whole cases."""
     y_true, y_prob = simulate.sample(name, 120, random_state=4)
     fitted = fit_bpm_curve(y_true, y_prob, objective="likelihood")
@@ -189,7 +184,7 @@ def test_the_likelihood_of_bins_is_the_largest_that_a_search_finds(name: str) ->
     assert fitted.loss <= search.fun + 1e-7
 
 
-def test_events_of_bins_that_share_cases_are_counted_by_gamma_functions() -> None:
+def test_events_of_bins_that_share_cases_are_counted_by_gamma_functions():
     bins = bpm.Bins(
         s=np.array([0.3]),
         q=np.array([0.7]),
@@ -208,7 +203,7 @@ def test_events_of_bins_that_share_cases_are_counted_by_gamma_functions() -> Non
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 200, 731])
-def test_bins_have_equal_mass_and_keep_every_observation(size: int) -> None:
+def test_bins_have_equal_mass_and_keep_every_observation(size):
     y_true, y_prob = simulate.sample("D4", size, random_state=1)
     bins = bpm.shared_bins(y_true.astype(float), y_prob, None)
     schemes = len(bpm.schemes(size))
@@ -218,7 +213,7 @@ def test_bins_have_equal_mass_and_keep_every_observation(size: int) -> None:
     assert bins.s + bins.q == pytest.approx(np.ones_like(bins.s))
 
 
-def test_bins_keep_the_digits_of_scores_near_one() -> None:
+def test_bins_keep_the_digits_of_scores_near_one():
     rest = np.repeat([1e-12, 2e-13, 0.4], [50, 30, 20])
     y_true = np.ones(100)
     bins = bpm.shared_bins(y_true, 1 - rest, None)
@@ -226,7 +221,7 @@ def test_bins_keep_the_digits_of_scores_near_one() -> None:
     assert top.min() == pytest.approx(1 - (1 - 2e-13), rel=1e-9)
 
 
-def test_a_billion_cases_do_not_make_a_million_bins() -> None:
+def test_a_billion_cases_do_not_make_a_million_bins():
     counts = np.array([4, 1, 2, 5])
     outcomes, scores = [0, 1, 0, 1], [0.1, 0.2, 0.6, 0.9]
     many, more = (
@@ -235,7 +230,7 @@ def test_a_billion_cases_do_not_make_a_million_bins() -> None:
     assert coefficients(more) == pytest.approx(coefficients(many), rel=1e-6)
 
 
-def test_swapping_the_classes_swaps_the_coefficients() -> None:
+def test_swapping_the_classes_swaps_the_coefficients():
     y_true, y_prob = simulate.sample("clinical-middle-asymmetric", 3000, random_state=8)
     fitted, swapped = fit_bpm_curve(y_true, y_prob), fit_bpm_curve(1 - y_true, 1 - y_prob)
     assert coefficients(swapped) == pytest.approx([fitted.b, fitted.a, -fitted.c], rel=1e-3)
@@ -247,19 +242,19 @@ def test_swapping_the_classes_swaps_the_coefficients() -> None:
 
 @pytest.mark.parametrize("objective", ["paper", "released"])
 @pytest.mark.parametrize("name", ["D1", "D1-code", "D4", "D5", "calibrated"])
-def test_tce_is_recovered_from_many_observations(name: str, objective: str) -> None:
+def test_tce_is_recovered_from_many_observations(name, objective):
     y_true, y_prob = simulate.sample(name, 10_000, random_state=6)
     exact = simulate.truth(name).tce()
     assert tce_bpm(y_true, y_prob, objective=objective) == pytest.approx(exact, abs=0.012)
 
 
-def test_higher_orders_are_larger(example: tuple[np.ndarray, np.ndarray]) -> None:
+def test_higher_orders_are_larger(example):
     for density in ("beta", "empirical"):
         values = [tce_bpm(*example, p=p, density=density) for p in (1, 2, 4, 100)]
         assert values == sorted(values)
 
 
-def test_mean_zero_one_and_constant_scores_fall_back_to_the_sample() -> None:
+def test_mean_zero_one_and_constant_scores_fall_back_to_the_sample():
     y_true = np.array([0, 1, 1, 1, 0, 1, 1, 0, 1, 1])
     for y_prob in (np.full(10, 0.3), y_true.astype(float), np.full(10, 0.3) + 1e-9 * y_true):
         values = [tce_bpm(y_true, y_prob, density=density) for density in ("beta", "empirical")]
@@ -270,7 +265,7 @@ def test_mean_zero_one_and_constant_scores_fall_back_to_the_sample() -> None:
 # Hostile data
 
 
-def few_scores() -> st.SearchStrategy[list[float]]:
+def few_scores():
     awkward = st.sampled_from([0.0, 1.0, 5e-324, 1e-300, 1e-12, 0.5, 1 - 1e-12, 1 - 2**-53])
     return st.lists(awkward | st.floats(0, 1), min_size=1, max_size=60)
 
@@ -279,9 +274,7 @@ def few_scores() -> st.SearchStrategy[list[float]]:
 @given(y_prob=few_scores(), data=st.data(), p=st.sampled_from([1, 2, 50.0]))
 @pytest.mark.parametrize("density", ["beta", "empirical"])
 @pytest.mark.parametrize("objective", ["paper", "likelihood", "unconstrained", "released"])
-def test_any_data_give_a_number_from_zero_to_one(
-    y_prob: list[float], data: st.DataObject, p: float, objective: str, density: str
-) -> None:
+def test_any_data_give_a_number_from_zero_to_one(y_prob, data, p, objective, density):
     size = len(y_prob)
     y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=size, max_size=size))
     result = tce_bpm(y_true, y_prob, p=p, objective=objective, density=density)
@@ -290,7 +283,7 @@ def test_any_data_give_a_number_from_zero_to_one(
 
 
 @given(y_prob=few_scores(), data=st.data())
-def test_any_weights_give_a_bounded_curve(y_prob: list[float], data: st.DataObject) -> None:
+def test_any_weights_give_a_bounded_curve(y_prob, data):
     size = len(y_prob)
     y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=size, max_size=size))
     weights = data.draw(st.lists(st.floats(0, 100), min_size=size, max_size=size))
@@ -305,7 +298,7 @@ def test_any_weights_give_a_bounded_curve(y_prob: list[float], data: st.DataObje
 
 @pytest.mark.parametrize("objective", ["paper", "likelihood", "unconstrained", "released"])
 @pytest.mark.parametrize("size", [20, 99, 100, 239, 240])
-def test_separated_and_one_class_data(size: int, objective: str) -> None:
+def test_separated_and_one_class_data(size, objective):
     y_prob = np.linspace(0, 1, size)
     for y_true in (np.zeros(size), np.ones(size), (y_prob > 0.6).astype(int)):
         fitted = fit_bpm_curve(y_true, y_prob, objective=objective)
@@ -317,7 +310,7 @@ def test_separated_and_one_class_data(size: int, objective: str) -> None:
 # The door
 
 
-def test_bad_scores_are_named() -> None:
+def test_bad_scores_are_named():
     with pytest.raises(InputError, match="y_prob"):
         fit_bpm_curve([0, 1], [0.2, 1.7])
     with pytest.raises(InputError, match="scores"):

@@ -1,9 +1,5 @@
 """The definitions that take the place of R's answers, held against R's answers on its own sets."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,7 +8,7 @@ from clinical_sets import ANSWERS, CLINICAL, Definitions, clinical_set
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLINICAL)
-def test_the_definitions_give_what_r_gives(shared_data: Path, name: str) -> None:
+def test_the_definitions_give_what_r_gives(shared_data, name):
     outcomes, scores, known = clinical_set(shared_data, name)
     actual = Definitions(outcomes, scores)
     assert set(actual) == set(ANSWERS) <= set(known)
@@ -21,7 +17,7 @@ def test_the_definitions_give_what_r_gives(shared_data: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("name", CLINICAL)
-def test_a_stand_in_is_of_the_kind_of_its_set(name: str) -> None:
+def test_a_stand_in_is_of_the_kind_of_its_set(name):
     outcomes, scores, known = clinical_set(None, name)
     assert known["n"] == outcomes.size == scores.size
     assert set(np.unique(outcomes)) == {0, 1}

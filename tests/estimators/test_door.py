@@ -1,9 +1,6 @@
 """Doors read their arguments once, take tables, and lead to cores of checked arrays."""
 
-from __future__ import annotations
-
 import inspect
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,12 +29,12 @@ FUNCTIONS = [
 ]
 
 
-def rounded(n: int = 200) -> tuple[Any, Any]:
+def rounded(n=200):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=1)
     return y_true, y_prob.round(2)
 
 
-def weights_of(kind: str, n: int = 200) -> Any:
+def weights_of(kind, n=200):
     rng = np.random.default_rng(2)
     return {"none": None, "counts": rng.integers(1, 4, n), "sampling": 0.5 + rng.random(n)}[kind]
 
@@ -48,7 +45,7 @@ def weights_of(kind: str, n: int = 200) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["none", "counts", "sampling"])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_core_gives_what_its_door_gives(name: str, kind: str) -> None:
+def test_a_core_gives_what_its_door_gives(name, kind):
     entry = ESTIMATORS[name]
     y_true, y_prob = rounded()
     outcomes = np.stack([y_true, np.roll(y_true, 7)])
@@ -62,10 +59,10 @@ def test_a_core_gives_what_its_door_gives(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca", "consistency"])
-def test_an_interval_reads_its_arrays_once(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
+def test_an_interval_reads_its_arrays_once(method, monkeypatch):
+    calls = []
 
-    def counted(check: Any) -> Any:
+    def counted(check):
         return lambda *args, **options: calls.append(1) or check(*args, **options)
 
     monkeypatch.setattr(read, "check_cases", counted(read.check_cases))
@@ -81,7 +78,7 @@ def test_an_interval_reads_its_arrays_once(method: str, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("kind", ["none", "counts", "sampling"])
 @pytest.mark.parametrize("name", BINARY)
-def test_a_table_gives_what_its_cases_give(name: str, kind: str) -> None:
+def test_a_table_gives_what_its_cases_give(name, kind):
     y_true, y_prob = rounded()
     weight = weights_of(kind)
     table = CalibrationData(y_true, y_prob, weight, weight_type=None if weight is None else kind)
@@ -91,7 +88,7 @@ def test_a_table_gives_what_its_cases_give(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_takes_a_table(name: str) -> None:
+def test_every_function_takes_a_table(name):
     function, seeded = getattr(estimators, name), {"random_state": 1}
     options = seeded if "random_state" in inspect.signature(function).parameters else {}
     y_true, y_prob = rounded()
@@ -112,7 +109,7 @@ def test_every_function_takes_a_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_groups_are_refused_with_the_cure(name: str) -> None:
+def test_groups_are_refused_with_the_cure(name):
     y_true, y_prob = rounded()
     table = CalibrationData(y_true, y_prob, site=np.repeat(["a", "b"], 100))
     with pytest.raises(
@@ -134,7 +131,7 @@ def test_groups_are_refused_with_the_cure(name: str) -> None:
         ("average_labels", {}),
     ],
 )
-def test_what_needs_the_cases_refuses_a_table(name: str, options: dict[str, Any]) -> None:
+def test_what_needs_the_cases_refuses_a_table(name, options):
     with pytest.raises(InputError, match="keeps no order of its cases"):
         getattr(estimators, name)(CalibrationData(*rounded()), **options)
 
@@ -142,19 +139,19 @@ def test_what_needs_the_cases_refuses_a_table(name: str, options: dict[str, Any]
 @pytest.mark.parametrize(
     "name", ["auc_v", "probabilistic_count", "probabilistic_kendall_tau", "validity_curve"]
 )
-def test_what_needs_exact_scores_refuses_the_grid(name: str) -> None:
+def test_what_needs_exact_scores_refuses_the_grid(name):
     y_true, y_prob = simulate.sample("calibrated", 3000, random_state=1)
     with pytest.raises(InputError, match="compressed to a grid"):
         getattr(estimators, name)(CalibrationData(y_true, y_prob))
 
 
-def test_other_refusals_of_tables() -> None:
+def test_other_refusals_of_tables():
     y_true, y_prob = rounded()
     table = CalibrationData(y_true, y_prob)
     with pytest.raises(InputError, match="y_prob was given beside a CalibrationData"):
         estimators.ece(table, y_prob)
     with pytest.raises(InputError, match="keeps no order of its cases"):
-        estimators.merge_cells(table, y_true)  # type: ignore[arg-type]
+        estimators.merge_cells(table, y_true)
     with pytest.raises(InputError, match="the probability of every class"):
         estimators.top_label_ece(table)
     with pytest.raises(InputError, match="y_prob is missing"):
@@ -166,12 +163,12 @@ def test_other_refusals_of_tables() -> None:
 
 @pytest.mark.parametrize("method", ["percentile", "consistency"])
 @pytest.mark.parametrize("name", ["ece", "pde"])
-def test_options_with_a_value_for_each_case_are_not_resampled(name: str, method: str) -> None:
+def test_options_with_a_value_for_each_case_are_not_resampled(name, method):
     with pytest.raises(InputError, match="has a value for each case"):
         estimators.estimator_interval(*rounded(), name, method=method, cells=np.zeros(200))
 
 
-def test_an_interval_and_a_check_are_one_engine() -> None:
+def test_an_interval_and_a_check_are_one_engine():
     """Given one table, one seed and scores inside (0, 1) they draw the same replicates."""
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     weight = 0.5 + np.random.default_rng(3).random(300)

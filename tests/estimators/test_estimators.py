@@ -1,7 +1,5 @@
 """What holds for every estimator of the register."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from bayescal.estimators.registry import ESTIMATORS
 TESTS = Path(__file__).parent
 
 
-def marked() -> set[str]:
+def marked():
     """Estimators that a test marked `oracle` holds against somebody else's answer."""
     names = set()
     for path in TESTS.rglob("test_*.py"):
@@ -23,16 +21,16 @@ def marked() -> set[str]:
     return names
 
 
-def test_every_estimator_has_an_oracle() -> None:
+def test_every_estimator_has_an_oracle():
     assert set(ESTIMATORS) - marked() == set()
 
 
-def test_oracles_are_of_estimators() -> None:
+def test_oracles_are_of_estimators():
     assert marked() <= set(estimators.__all__)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_entry_is_public_and_complete(name: str) -> None:
+def test_entry_is_public_and_complete(name):
     entry = ESTIMATORS[name]
     assert name in estimators.__all__
     assert getattr(estimators, name) is entry.function
@@ -43,7 +41,7 @@ def test_entry_is_public_and_complete(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_value_lies_in_its_span(name: str) -> None:
+def test_value_lies_in_its_span(name):
     entry = ESTIMATORS[name]
     for truth in ("clinical-middle-overconfident", "clinical-middle-calibrated"):
         value = entry.function(*simulate.sample(truth, 300, random_state=3))

@@ -1,9 +1,6 @@
 """What holds for every estimator, test and score: batches, weights, order, refusals, limits."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,9 +27,9 @@ SWEPT = [("rank", "together"), ("rank", "split"), ("width", "together")]
 SMOOTHED = [(e.ici, {}), (e.e50, {}), (e.e90, {}), (e.emax, {}), (e.eci, {})]
 SMOOTHED += [(e.eci, {"form": "relative"})]
 SMOOTHERS = ["loess", "lowess", "rcs", "logistic", "beta", "isotonic"]
-GAUSSIAN: dict[str, Any] = {"kernel": "gaussian", "bandwidth": 0.3}
+GAUSSIAN = {"kernel": "gaussian", "bandwidth": 0.3}
 
-MANY: list[tuple[Any, dict[str, Any]]] = [
+MANY = [
     *((one.function, {}) for name, one in ESTIMATORS.items() if name not in CLASSES),
     *(
         (function, own | {"binning": binning, "ties": ties, "n_bins": n_bins})
@@ -95,32 +92,32 @@ INTERVALS = [
 EVERY = [*MANY, *((function, {}) for function in INTERVALS)]
 
 
-def named(cases: list[tuple[Any, dict[str, Any]]]) -> Any:
+def named(cases):
     ids = ["-".join([function.__name__, *map(str, own.values())]) for function, own in cases]
     return pytest.mark.parametrize(("function", "options"), cases, ids=ids)
 
 
-def drawn(n: int, *shape: int) -> tuple[Any, Any, Any]:
+def drawn(n, *shape):
     """Outcomes and scores with ties, 0 and 1 among them; and a source of weights."""
     rng = np.random.default_rng([n, *shape])
     scores = np.concatenate([[0.0, 1.0], rng.random(n - 2).round(1)])
     return rng.random((*shape, n)) < 0.1 + 0.8 * scores, scores, rng
 
 
-def flat(result: Any) -> Any:
+def flat(result):
     """The numbers of a result; those of replicates by their last axis."""
     parts = result if isinstance(result, tuple) else (result,)
     return [np.asarray(part, float) for part in parts if not isinstance(part, str)]
 
 
-def same(actual: Any, expected: Any) -> None:
+def same(actual, expected):
     for one, other in zip(flat(actual), flat(expected), strict=True):
         # A floored square root turns rounding of 1e-17 into 1e-8.
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-7)
 
 
 @named([*BATCHED, *BLOCKS])
-def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
+def test_a_batch_is_a_loop(function, options):
     outcomes, scores, _ = drawn(60, 2, 3)
     batch = flat(function(outcomes, scores, **options))
     for at in np.ndindex(2, 3):
@@ -137,7 +134,7 @@ def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", SMOOTHERS)
-def test_blocks_of_replicates_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_replicates_change_nothing(name, monkeypatch):
     outcomes, scores, _ = drawn(120, 2, 3)
     for function, door in ((e.ici, "registry"), (e.flexible_curve, "smoothers")):
         of_numbers = function(outcomes, scores, smoother=name)
@@ -147,7 +144,7 @@ def test_blocks_of_replicates_change_nothing(name: str, monkeypatch: pytest.Monk
 
 
 @named(EVERY)
-def test_whole_weights_are_repeats(function: Any, options: dict[str, Any]) -> None:
+def test_whole_weights_are_repeats(function, options):
     outcomes, scores, rng = drawn(60)
     weight = rng.integers(0, 4, 60)
     repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
@@ -155,9 +152,7 @@ def test_whole_weights_are_repeats(function: Any, options: dict[str, Any]) -> No
 
 
 @named(EVERY)
-def test_neither_order_nor_the_scale_of_sampling_weights_matters(
-    function: Any, options: dict[str, Any]
-) -> None:
+def test_neither_order_nor_the_scale_of_sampling_weights_matters(function, options):
     outcomes, scores, rng = drawn(100)
     order, weight = rng.permutation(100), rng.uniform(0.5, 2, 100)
     same(function(outcomes[order], scores[order], **options), function(outcomes, scores, **options))
@@ -179,7 +174,7 @@ def test_neither_order_nor_the_scale_of_sampling_weights_matters(
         (([0, 1], [0.2, 0.4], [0, 0]), "zero everywhere"),
     ],
 )
-def test_what_are_not_outcomes_and_scores_is_refused(arguments: Any, message: str) -> None:
+def test_what_are_not_outcomes_and_scores_is_refused(arguments, message):
     weight = arguments[2] if len(arguments) > 2 else None
     for function, options in [each for each in EVERY if each[0] not in TAKES_RISKS]:
         with pytest.raises(InputError, match=message):
@@ -196,14 +191,14 @@ def test_what_are_not_outcomes_and_scores_is_refused(arguments: Any, message: st
         (([[1j, 0], [0, 1]], [0.2, 0.4]), "must be 0/1 or boolean"),
     ],
 )
-def test_what_is_no_batch_is_refused(arguments: Any, message: str) -> None:
+def test_what_is_no_batch_is_refused(arguments, message):
     for function, options in [each for each in BATCHED if each[0] not in TAKES_RISKS]:
         with pytest.raises(InputError, match=message):
             function(*arguments, **options)
 
 
 @named([(one.function, {}) for name, one in ESTIMATORS.items() if name not in NOISY])
-def test_calibrated_scores_have_no_error_in_the_limit(function: Any, options: dict) -> None:
+def test_calibrated_scores_have_no_error_in_the_limit(function, options):
     y_true, y_prob = simulate.sample("calibrated", 50_000, random_state=6)
     perfect = ESTIMATORS[function.__name__].perfect
     assert function(y_true, y_prob, **options) == pytest.approx(perfect, abs=0.03)
@@ -227,9 +222,7 @@ OF_CLASSES = [
 
 
 @named(OF_CLASSES)
-def test_of_classes_too_and_their_names_do_not_matter(
-    function: Any, options: dict[str, Any]
-) -> None:
+def test_of_classes_too_and_their_names_do_not_matter(function, options):
     rng = np.random.default_rng(3)
     prob = rng.dirichlet(np.ones(4), 40).round(2) + 0.01
     prob /= prob.sum(axis=1, keepdims=True)

@@ -1,7 +1,5 @@
 """Kaplan-Meier and Aalen-Johansen on a grid of steps: worked by hand, and without censoring."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,9 +1,5 @@
 """Options out of range are refused by their names, before anything is computed."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -25,7 +21,7 @@ DISTANCES = [e.lower_distance_to_calibration, e.distance_bounds]
 WIDE = [e.mmce, *KERNEL, *SMOOTH, e.ls_ece, e.kde_ece]
 """Those with a bandwidth."""
 
-REFUSED: list[tuple[list[Any], dict[str, Any], str]] = [
+REFUSED = [
     ([*BINNED, e.pde_bins], {"n_bins": 0}, "n_bins must be a whole number from 1"),
     ([*BINNED, e.pde_bins], {"n_bins": 10**12}, "n_bins"),
     ([*BINNED, e.pde_bins], {"n_bins": 2.5}, "n_bins"),
@@ -81,9 +77,7 @@ REFUSED: list[tuple[list[Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("functions", "options", "message"), REFUSED)
-def test_options_out_of_range_are_named(
-    functions: list[Any], options: dict[str, Any], message: str
-) -> None:
+def test_options_out_of_range_are_named(functions, options, message):
     for function in functions:
         with pytest.raises(InputError, match=message):
             function([0, 1], [0.2, 0.4], **options)

@@ -1,13 +1,9 @@
 """Scores of 32 bits give what the same numbers give as 64-bit floats, and take no more memory."""
 
-from __future__ import annotations
-
 import tracemalloc
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import bayescal.estimators  # noqa: F401, fills the register
 from bayescal import scores
@@ -22,7 +18,7 @@ FUNCTIONS = LOSSES | {
 SLOW = {"tce_bpm", "kde_ece", "lower_distance_to_calibration"}
 
 
-def cases(n: int, kind: str) -> tuple[NDArray[Any], NDArray[np.float32]]:
+def cases(n, kind):
     rng = np.random.default_rng(3)
     given = rng.beta(2, 1, n).astype(np.float32)
     given[: n // 3] = given[: n // 3].round(1)
@@ -31,14 +27,14 @@ def cases(n: int, kind: str) -> tuple[NDArray[Any], NDArray[np.float32]]:
 
 @pytest.mark.parametrize("kind", ["int64", "bool", "uint8", "float64"])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_one_data_set(name: str, kind: str) -> None:
+def test_one_data_set(name, kind):
     y_true, y_prob = cases(500, kind)
     estimate = FUNCTIONS[name]
     assert estimate(y_true, y_prob) == estimate(y_true, y_prob.astype(np.float64))
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"tce_bpm"}))
-def test_weights_and_replicates(name: str) -> None:
+def test_weights_and_replicates(name):
     y_true, y_prob = cases(300, "bool")
     estimate = FUNCTIONS[name]
     weights = np.random.default_rng(1).integers(1, 4, y_true.size)
@@ -49,7 +45,7 @@ def test_weights_and_replicates(name: str) -> None:
         np.testing.assert_array_equal(values, same)
 
 
-def most_memory(estimate: Any, y_true: NDArray[Any], y_prob: NDArray[Any]) -> int:
+def most_memory(estimate, y_true, y_prob):
     """Bytes of the scores and of what an estimate allocates beside them at most."""
     tracemalloc.start()
     try:
@@ -60,7 +56,7 @@ def most_memory(estimate: Any, y_true: NDArray[Any], y_prob: NDArray[Any]) -> in
 
 
 @pytest.mark.parametrize("name", sorted({*FUNCTIONS, *MULTICLASS} - SLOW))
-def test_memory(name: str) -> None:
+def test_memory(name):
     y_true, y_prob = cases(300_000, "int64")
     estimate = FUNCTIONS.get(name) or ESTIMATORS[name].function
     wide = y_prob.astype(np.float64)

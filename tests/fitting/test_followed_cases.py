@@ -1,7 +1,5 @@
 """What cases with times to an event belong to: clusters, strata, imputations, weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

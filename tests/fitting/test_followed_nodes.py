@@ -1,7 +1,5 @@
 """Nodes in the place of followed cases that are known in part, against all of these cases."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

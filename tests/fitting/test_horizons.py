@@ -1,7 +1,5 @@
 """Several horizons of times to an event: a posterior at each."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

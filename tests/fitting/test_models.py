@@ -1,9 +1,5 @@
 """Models compared on the same patients of several sites."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +10,7 @@ from bayescal.errors import InputError
 from bayescal.fitting import ModelComparison
 from free import given_free
 
-FIXED: dict[str, Any] = {"draws": 400, "random_state": 1}
+FIXED = {"draws": 400, "random_state": 1}
 SITES, EACH = 6, 200
 SHIFT = 0.4 + np.linspace(-0.4, 0.4, SITES)
 

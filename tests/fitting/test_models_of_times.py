@@ -1,9 +1,5 @@
 """Models compared on the same patients of one population, with outcomes or times to an event."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -11,7 +7,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.errors import InputError
 
-FIXED: dict[str, Any] = {"draws": 400, "random_state": 1}
+FIXED = {"draws": 400, "random_state": 1}
 MEASURES = ["tce", "observed_expected", "brier", "c_statistic"]
 SIZE = 500
 

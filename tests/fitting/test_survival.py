@@ -1,7 +1,5 @@
 """Times to an event: the posterior, and what each door does with it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

@@ -1,7 +1,5 @@
 """Traces of PyMC models as posteriors: the curve's own coordinates, or the risks of cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

@@ -1,7 +1,5 @@
 """Missing outcomes are left out of the likelihood, not of the population."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

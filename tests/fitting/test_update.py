@@ -1,7 +1,5 @@
 """A posterior with more cases is one fit on all of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

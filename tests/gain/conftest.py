@@ -1,7 +1,5 @@
 """Patients of a model whose risks are too extreme."""
 
-from __future__ import annotations
-
 import pytest
 
 import bayescal as bc

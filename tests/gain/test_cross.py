@@ -1,7 +1,5 @@
 """cross_fit(): what it fits, and that a seed repeats it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +23,7 @@ def patients():
         make_pipeline(recalibrate.BayesianRecalibrator(draws=200)),
     ],
 )
-def test_a_seed_repeats_a_recalibrator_that_draws(patients, recalibrator) -> None:
+def test_a_seed_repeats_a_recalibrator_that_draws(patients, recalibrator):
     options = {"n_folds": 3, "n_repeats": 2}
     first, again, other = (
         bc.cross_fit(*patients, recalibrator, random_state=seed, **options) for seed in (1, 1, 2)
@@ -36,7 +34,7 @@ def test_a_seed_repeats_a_recalibrator_that_draws(patients, recalibrator) -> Non
     assert final.random_state is None
 
 
-def test_a_model_of_features_is_refused(patients) -> None:
+def test_a_model_of_features_is_refused(patients):
     y, _ = patients
     X = np.random.default_rng(0).normal(size=(y.size, 3))
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
@@ -45,7 +43,7 @@ def test_a_model_of_features_is_refused(patients) -> None:
             bc.cross_fit(*patients, fitted)
 
 
-def test_a_classifier_that_must_be_fitted_first_says_so(patients) -> None:
+def test_a_classifier_that_must_be_fitted_first_says_so(patients):
     y, s = patients
     with pytest.raises(Exception, match="Unlike CalibratedClassifierCV"):
         recalibrate.RecalibratedClassifier(LogisticRegression()).fit(s[:, None], y)
@@ -55,8 +53,8 @@ def test_a_classifier_that_must_be_fitted_first_says_so(patients) -> None:
         )
 
 
-def test_progress_hears_of_each_fit(patients) -> None:
-    heard: list[tuple[int, int]] = []
+def test_progress_hears_of_each_fit(patients):
+    heard = []
     bc.cross_fit(
         *patients,
         recalibrate.LogisticRecalibrator(),

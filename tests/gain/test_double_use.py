@@ -1,7 +1,5 @@
 """A map judged on the cases that it was fitted to is detected, and no other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -33,7 +31,7 @@ SIGNS = {
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_the_sign_of_each_map_is_named(patients, name) -> None:
+def test_the_sign_of_each_map_is_named(patients, name):
     y, s = patients
     fitted = FITTED[name].fit(s, y)
     after = fitted.transform(s)
@@ -45,7 +43,7 @@ def test_the_sign_of_each_map_is_named(patients, name) -> None:
 
 
 @pytest.mark.parametrize("power", ["a", "b"])
-def test_a_beta_map_with_one_exponent_of_zero_is_detected(patients, power) -> None:
+def test_a_beta_map_with_one_exponent_of_zero_is_detected(patients, power):
     y, s = patients
     term = np.log(s) if power == "a" else -np.log1p(-s)
     solved = minimize(
@@ -61,7 +59,7 @@ def test_a_beta_map_with_one_exponent_of_zero_is_detected(patients, power) -> No
     assert "a beta map" in str(double_use(as_paired(Given(y, s), after)))
 
 
-def test_a_gain_of_patients_that_were_fitted_to_warns(patients) -> None:
+def test_a_gain_of_patients_that_were_fitted_to_warns(patients):
     y, s = patients
     after = bc.recalibrate.LogisticRecalibrator().fit(s, y).transform(s)
     with pytest.warns(UserWarning, match="fitted to these patients: the score equations"):
@@ -73,7 +71,7 @@ def test_a_gain_of_patients_that_were_fitted_to_warns(patients) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FITTED)
-def test_other_patients_are_not_accused(name) -> None:
+def test_other_patients_are_not_accused(name):
     """Of 400 sets that the map has not seen, with scores as given, in per cent, and in tenths."""
     truth = bc.simulate.truth("clinical-middle-overconfident")
     maps = []
@@ -92,7 +90,7 @@ def test_other_patients_are_not_accused(name) -> None:
             assert double_use(as_paired(Given(y_new, s_new), after)) is None
 
 
-def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
+def test_few_groups_that_agree_by_chance_are_not_accused():
     """Two groups told 1 in 10 and 3 in 10 have exactly so many events often enough."""
     before = np.repeat([0.15, 0.35], 50)
     after = np.repeat([0.1, 0.3], 50)
@@ -100,7 +98,7 @@ def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
     assert double_use(as_paired(Given(outcome, before), after)) is None
 
 
-def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
+def test_a_map_fitted_with_weights_is_detected_with_them(patients):
     y, s = patients
     weight = 1.0 + np.arange(y.size) % 3
     after = bc.recalibrate.LogisticRecalibrator().fit(s, y, weight).transform(s)
@@ -109,7 +107,7 @@ def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_a_part_of_many_cases_tells_what_all_of_them_do(patients, name, monkeypatch) -> None:
+def test_a_part_of_many_cases_tells_what_all_of_them_do(patients, name, monkeypatch):
     y, s = patients
     other = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=4)
     map_of = FITTED[name].fit(s, y).transform
@@ -120,7 +118,7 @@ def test_a_part_of_many_cases_tells_what_all_of_them_do(patients, name, monkeypa
     assert double_use(as_paired(Given(*other), map_of(other[1]))) is None
 
 
-def test_many_values_that_are_all_mean_outcomes_are_blocks() -> None:
+def test_many_values_that_are_all_mean_outcomes_are_blocks():
     """More values than a table keeps apart."""
     rng = np.random.default_rng(3)
     before = np.repeat(np.sort(rng.random(2500)), 8)

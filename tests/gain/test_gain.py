@@ -1,7 +1,5 @@
 """What a recalibration gained: closed forms, what must not change, and how it says no."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,7 +29,7 @@ def actual(patients):
 
 
 @pytest.mark.slow
-def test_swapping_before_and_after_swaps_the_sign_of_paired_gains(patients) -> None:
+def test_swapping_before_and_after_swaps_the_sign_of_paired_gains(patients):
     y, s = patients
     options = {"route": "paired", "thresholds": (0.3,), "draws": 4000, "random_state": 3}
     there, back = (
@@ -47,7 +45,7 @@ def test_swapping_before_and_after_swaps_the_sign_of_paired_gains(patients) -> N
 
 
 @pytest.mark.slow
-def test_both_routes_agree_on_the_scores(patients, actual) -> None:
+def test_both_routes_agree_on_the_scores(patients, actual):
     y, s = patients
     paired = bc.recalibration_gain(y, s, mapped(s), route="paired", random_state=1).summary()
     curve = actual.summary()
@@ -56,7 +54,7 @@ def test_both_routes_agree_on_the_scores(patients, actual) -> None:
         assert curve.loc[name, "mean"] == pytest.approx(paired.loc[name, "mean"], abs=0.2 * width)
 
 
-def test_expected_gain_of_the_posterior_of_others(shared_data) -> None:
+def test_expected_gain_of_the_posterior_of_others(shared_data):
     """Expected gains of plugging in the posterior mean, against importance sampling by others."""
     import json
 
@@ -80,7 +78,7 @@ def test_expected_gain_of_the_posterior_of_others(shared_data) -> None:
     )
 
 
-def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
+def test_no_interval_of_one_point_beside_a_probability_of_calibration():
     """Calibrated before, and hardly changed: nearly certain, and still not a point."""
     y, s = bc.simulate.sample("clinical-middle-calibrated", 3000, random_state=2)
     gain = bc.recalibration_gain(y, s, mapped(s), draws=400, random_state=0)
@@ -90,7 +88,7 @@ def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
     assert np.unique(gain.draws["tce"]).size == 400
 
 
-def test_the_interval_does_not_exceed_what_the_map_can_change(patients) -> None:
+def test_the_interval_does_not_exceed_what_the_map_can_change(patients):
     y, s = patients
     after = expit(logit(s) + 0.02)
     lower, upper = bc.recalibration_gain(y, s, after, draws=400, random_state=0).interval("tce")
@@ -100,7 +98,7 @@ def test_the_interval_does_not_exceed_what_the_map_can_change(patients) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("route", ["curve", "paired"])
-def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route) -> None:
+def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route):
     y, s = patients
     gain = bc.recalibration_gain(y, s, mapped(s), route=route, draws=200, random_state=1)
     for side, score in (("before", s), ("after", mapped(s))):
@@ -113,7 +111,7 @@ def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route
 # Double use
 
 
-def test_a_stated_double_use_needs_no_warning(patients) -> None:
+def test_a_stated_double_use_needs_no_warning(patients):
     y, s = patients
     after = bc.recalibrate.LogisticRecalibrator().fit(s, y).transform(s)
     gain = bc.recalibration_gain(y, s, after, in_sample=True, draws=200, random_state=0)
@@ -121,7 +119,7 @@ def test_a_stated_double_use_needs_no_warning(patients) -> None:
 
 
 @pytest.mark.slow
-def test_repeats_are_no_further_data(patients) -> None:
+def test_repeats_are_no_further_data(patients):
     """Ten equal rows say as much as one."""
     y, s = (values[:80] for values in patients)
     once, ten = (
@@ -134,7 +132,7 @@ def test_repeats_are_no_further_data(patients) -> None:
     assert "cross-fitted, 1 repeat: about the procedure" in single.evidence
 
 
-def test_whole_weights_are_repeats(patients) -> None:
+def test_whole_weights_are_repeats(patients):
     y, s = patients
     y, s = y[:80], s[:80]
     weight = np.arange(80) % 3
@@ -146,7 +144,7 @@ def test_whole_weights_are_repeats(patients) -> None:
 
 
 @pytest.mark.parametrize("route", ["curve", "paired"])
-def test_whole_sampling_weights_have_no_scale(patients, route) -> None:
+def test_whole_sampling_weights_have_no_scale(patients, route):
     y, s = patients
     y, s = y[:80], s[:80]
     weight = np.where(np.arange(80) % 3, 4.0, 20.0)
@@ -159,7 +157,7 @@ def test_whole_sampling_weights_have_no_scale(patients, route) -> None:
     assert f"sampling weights worth {given.n:.1f} cases" in repr(given)
 
 
-def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, actual) -> None:
+def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, actual):
     y, s = patients
     after = expit(logit(s) + 0.02)
     gain = bc.recalibration_gain(y, s, after, thresholds=(0.3,), draws=200, random_state=0)
@@ -183,7 +181,7 @@ def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, actual) -> N
         (lambda s: expit(logit(s) + np.random.default_rng(0).normal(size=s.size)), "paired"),
     ],
 )
-def test_route(patients, change, route) -> None:
+def test_route(patients, change, route):
     y, s = patients
     gain = bc.recalibration_gain(y, s, change(s), draws=200, random_state=0)
     assert gain.route == route
@@ -191,7 +189,7 @@ def test_route(patients, change, route) -> None:
     assert ("One curve" in repr(gain)) == (route == "curve")
 
 
-def test_equal_scores_with_unequal_successors_are_no_map() -> None:
+def test_equal_scores_with_unequal_successors_are_no_map():
     y, s = bc.simulate.sample("clinical-middle-shifted", 100, random_state=1)
     s = np.round(s, 1)
     after = np.clip(s + np.where(np.arange(100) % 2, 0.05, -0.02), 0, 1)
@@ -200,7 +198,7 @@ def test_equal_scores_with_unequal_successors_are_no_map() -> None:
         bc.recalibration_gain(y, s, after, route="curve")
 
 
-def test_in_sample_gains_say_so(patients, actual) -> None:
+def test_in_sample_gains_say_so(patients, actual):
     y, s = patients
     gain = bc.recalibration_gain(y, s, mapped(s), in_sample=True, draws=200, random_state=0)
     assert "in-sample" in gain.summary().attrs["evidence"]
@@ -222,7 +220,7 @@ def test_in_sample_gains_say_so(patients, actual) -> None:
         (([0, 2], [0.2, 0.7], [0.2, 0.3]), r"y_true\[1\] = 2 is neither 0 nor 1"),
     ],
 )
-def test_refuses_what_are_no_pairs(arguments, message) -> None:
+def test_refuses_what_are_no_pairs(arguments, message):
     with pytest.raises(InputError, match=message):
         bc.recalibration_gain(*arguments)
 
@@ -235,12 +233,12 @@ def test_refuses_what_are_no_pairs(arguments, message) -> None:
         ({"draws": 3}, "draws must be a whole number"),
     ],
 )
-def test_refuses_options_out_of_range(options, message) -> None:
+def test_refuses_options_out_of_range(options, message):
     with pytest.raises(InputError, match=message):
         bc.recalibration_gain([0, 1, 1], [0.2, 0.7, 0.5], [0.2, 0.6, 0.5], **options)
 
 
-def test_unknown_measures_are_named(actual) -> None:
+def test_unknown_measures_are_named(actual):
     with pytest.raises(InputError, match="measure must be one of"):
         actual.interval("auc")
 
@@ -248,7 +246,7 @@ def test_unknown_measures_are_named(actual) -> None:
 # Cross-fitting
 
 
-def test_cross_fits_pass_weights_on(patients) -> None:
+def test_cross_fits_pass_weights_on(patients):
     y, s = patients
     platt, options = bc.recalibrate.LogisticRecalibrator(), {"n_folds": 4, "random_state": 0}
     plain = bc.cross_fit(y, s, platt, **options)
@@ -259,7 +257,7 @@ def test_cross_fits_pass_weights_on(patients) -> None:
     assert (uneven > plain).all()
 
 
-def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
+def test_cross_fitted_predictions_have_not_seen_their_patient(patients):
     class Memory:
         """Predicts 1 for a score it has seen."""
 
@@ -289,7 +287,7 @@ def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
         ({"recalibrator": None}, "recalibrator must have fit and predict_proba, got None"),
     ],
 )
-def test_cross_fit_says_no(patients, options, message) -> None:
+def test_cross_fit_says_no(patients, options, message):
     options = {"recalibrator": bc.recalibrate.LogisticRecalibrator()} | options
     with pytest.raises(InputError, match=message):
         bc.cross_fit(*patients, **options)
@@ -325,7 +323,7 @@ def values_of(kind, score):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_maps_and_tables_gain_what_arrays_gain(patients, trained, name, weighted) -> None:
+def test_maps_and_tables_gain_what_arrays_gain(patients, trained, name, weighted):
     y, s = patients
     weight = np.random.default_rng(0).gamma(2, size=y.size) if weighted else None
     options = {"draws": 200, "random_state": 1}
@@ -345,7 +343,7 @@ def test_maps_and_tables_gain_what_arrays_gain(patients, trained, name, weighted
 
 
 @pytest.mark.slow
-def test_a_table_of_equal_scores_gains_what_its_arrays_gain_by_pairs(patients) -> None:
+def test_a_table_of_equal_scores_gains_what_its_arrays_gain_by_pairs(patients):
     """The weight of equal cases together is that of each of them, summed: one law, other draws."""
     y, s = patients
     s = s.round(1).clip(0.05, 0.95)
@@ -360,7 +358,7 @@ def test_a_table_of_equal_scores_gains_what_its_arrays_gain_by_pairs(patients) -
 
 
 @pytest.mark.slow
-def test_a_table_is_cross_fitted_by_its_cases(patients) -> None:
+def test_a_table_is_cross_fitted_by_its_cases(patients):
     y, s = patients
     data = bc.CalibrationData(y, s.round(2))
     outcome, score = cases_of(data)
@@ -375,7 +373,7 @@ def test_a_table_is_cross_fitted_by_its_cases(patients) -> None:
     assert "cross-fitted, 2 repeats" in of_table.evidence
 
 
-def test_tables_say_what_they_cannot_give(patients) -> None:
+def test_tables_say_what_they_cannot_give(patients):
     y, s = patients
     platt = bc.recalibrate.LogisticRecalibrator()
     table = bc.CalibrationData(y, s.round(2))
@@ -399,7 +397,7 @@ def test_tables_say_what_they_cannot_give(patients) -> None:
         bc.recalibration_gain(y, s, LinearSVC())
 
 
-def test_the_figure_says_what_was_gained(actual) -> None:
+def test_the_figure_says_what_was_gained(actual):
     ax = bc.plots.gain(actual, "log_score")
     assert ax.get_xlabel() == "Fall in log score per patient"
     assert f"helped {actual.prob_above(0, 'log_score'):.2f}" in ax.get_title("left").replace(
@@ -413,7 +411,7 @@ def test_the_figure_says_what_was_gained(actual) -> None:
     ("events", "non_events", "told"),
     [(19, 60, "19 events"), (60, 19, "19 non-events"), (3, 2, "2 non-events"), (0, 30, "0 events")],
 )
-def test_nothing_is_recommended_of_too_few(events, non_events, told) -> None:
+def test_nothing_is_recommended_of_too_few(events, non_events, told):
     y = np.repeat([1, 0], [events, non_events])
     s = np.random.default_rng(1).uniform(0.05, 0.5, y.size)
     advice = bc.recommend(y, s, draws=400, random_state=0)
@@ -422,7 +420,7 @@ def test_nothing_is_recommended_of_too_few(events, non_events, told) -> None:
     assert np.isfinite(advice.table).all(axis=None)
 
 
-def test_twenty_of_each_are_enough_in_clusters_as_well() -> None:
+def test_twenty_of_each_are_enough_in_clusters_as_well():
     y = np.repeat([1, 0], 20)
     s = np.random.default_rng(1).uniform(0.05, 0.5, y.size)
     options = {"draws": 400, "random_state": 0}

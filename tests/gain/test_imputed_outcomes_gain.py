@@ -1,7 +1,5 @@
 """The gain of a recalibration when outcomes were imputed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

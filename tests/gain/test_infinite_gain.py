@@ -1,7 +1,5 @@
 """Maps that say 0 or 1, and thresholds that nobody crosses: what is said of them, without NaN."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -28,7 +26,7 @@ def lowest_to_0(score, cases=20):
     return after
 
 
-def said_everywhere(gain) -> str:
+def said_everywhere(gain):
     """All that is printed or drawn of a gain; nowhere is there a NaN."""
     table = gain.summary(parts=True)
     assert not table.isna().any(axis=None)
@@ -42,7 +40,7 @@ def said_everywhere(gain) -> str:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_probability_0_of_what_happened_loses_infinitely_much(patients, route) -> None:
+def test_probability_0_of_what_happened_loses_infinitely_much(patients, route):
     y, s = patients
     after = lowest_to_0(s)
     wrong = int(y[after == 0].sum())
@@ -63,7 +61,7 @@ def test_probability_0_of_what_happened_loses_infinitely_much(patients, route) -
     assert gain.prob_above(0, "log_score") == 0
 
 
-def test_the_signs_of_both_sides(patients) -> None:
+def test_the_signs_of_both_sides(patients):
     """Infinite after outweighs infinite before; the same patients on both sides count nothing."""
     y, s = patients
     low, high = lowest_to_0(s), np.where(s > 0.8, 1.0, s)
@@ -88,7 +86,7 @@ def test_the_signs_of_both_sides(patients) -> None:
 @pytest.mark.parametrize(
     "name", ["IsotonicRecalibrator", "BBQRecalibrator", "HistogramRecalibrator"]
 )
-def test_the_maps_own_numbers_decide(patients, name) -> None:
+def test_the_maps_own_numbers_decide(patients, name):
     """A map is as bad as the log score of its predictions says; a clipped one is another map."""
     y, s = patients
     map_of = getattr(bc.recalibrate, name)().fit(s, y)
@@ -111,7 +109,7 @@ def test_the_maps_own_numbers_decide(patients, name) -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_what_no_outcome_contradicts_is_counted_as_it_happened(patients, route) -> None:
+def test_what_no_outcome_contradicts_is_counted_as_it_happened(patients, route):
     y, s = patients
     y = np.where(s < 0.1, 0, y)
     after = np.where(s < 0.1, 0.0, s)
@@ -127,7 +125,7 @@ def test_what_no_outcome_contradicts_is_counted_as_it_happened(patients, route) 
         assert table.loc["brier", "estimate"] == pytest.approx(brier, rel=0.02)
 
 
-def test_counts_of_patients_are_those_of_the_weights_or_of_any_repeat(patients) -> None:
+def test_counts_of_patients_are_those_of_the_weights_or_of_any_repeat(patients):
     y, s = patients
     after = lowest_to_0(s)
     wrong = int(y[after == 0].sum())
@@ -153,7 +151,7 @@ def test_counts_of_patients_are_those_of_the_weights_or_of_any_repeat(patients) 
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-def test_scores_of_0_and_1_among_many_share_no_row_with_others(side) -> None:
+def test_scores_of_0_and_1_among_many_share_no_row_with_others(side):
     """Also where neighbouring scores share a row of the curve."""
     y, s = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=2)
     order = np.argsort(s)
@@ -169,7 +167,7 @@ def test_scores_of_0_and_1_among_many_share_no_row_with_others(side) -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_threshold_that_nobody_crosses_leaves_the_net_benefit_unchanged(patients, route) -> None:
+def test_a_threshold_that_nobody_crosses_leaves_the_net_benefit_unchanged(patients, route):
     y, s = patients
     after = 0.95 * s + 0.02
     thresholds = (0.3, 0.999)

@@ -1,9 +1,5 @@
 """Optimism with groups: each site is predicted by a model that saw none of its patients."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -14,7 +10,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 
 MODEL = LogisticRegression(C=np.inf, max_iter=1000)
-CALM: dict[str, Any] = {"n_resamples": 0, "draws": 400, "random_state": 3}
+CALM = {"n_resamples": 0, "draws": 400, "random_state": 3}
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """When predictions after are a map of those before, so that gains follow from one curve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -11,7 +9,7 @@ import bayescal as bc
 CHEAP = {"draws": 400, "random_state": 1}
 
 
-def cohort(seed: int, known: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def cohort(seed, known):
     """Outcomes that follow a new model with a marker, known for a share of 2000 patients."""
     rng = np.random.default_rng(seed)
     before = expit(rng.normal(-1, 1, 2000))
@@ -21,24 +19,24 @@ def cohort(seed: int, known: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_marker_known_for_few_patients_is_no_map(seed: int) -> None:
+def test_a_marker_known_for_few_patients_is_no_map(seed):
     gain = bc.recalibration_gain(*cohort(seed, 0.02), **CHEAP)
     assert gain.route == "paired"
     assert gain.summary().loc["brier", "prob_improved"] > 0.9
 
 
-def test_one_patient_whose_prediction_jumps_is_no_map() -> None:
+def test_one_patient_whose_prediction_jumps_is_no_map():
     y, before, _ = cohort(0, 0.0)
     after = before.copy()
     after[np.argsort(before)[1000]] = 0.99
     assert bc.recalibration_gain(y, before, after, **CHEAP).route == "paired"
 
 
-def turning(score: np.ndarray) -> np.ndarray:
+def turning(score):
     return 0.5 + 0.4 * np.sin(8 * score)
 
 
-def test_a_map_that_turns_is_passed_as_a_function() -> None:
+def test_a_map_that_turns_is_passed_as_a_function():
     y, before, _ = cohort(0, 0.0)
     assert bc.recalibration_gain(y, before, turning, **CHEAP).route == "curve"
     assert bc.recalibration_gain(y, before, turning(before), **CHEAP).route == "paired"
@@ -46,7 +44,7 @@ def test_a_map_that_turns_is_passed_as_a_function() -> None:
         bc.recalibration_gain(y, before, turning(before), route="curve")
 
 
-def test_the_last_digits_of_a_rising_map_do_not_matter() -> None:
+def test_the_last_digits_of_a_rising_map_do_not_matter():
     rng = np.random.default_rng(3)
     y, before, _ = cohort(0, 0.0)
     after = expit(0.3 + 0.6 * logit(before)) + rng.choice([-1e-16, 0, 1e-16], before.size)

@@ -1,7 +1,5 @@
 """What new patients will meet, from the data a model was developed on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +19,7 @@ PLAIN = LogisticRegression(C=np.inf, max_iter=1000)
 CALM = {"n_repeats": 1, "n_resamples": 0, "draws": 400, "random_state": 3}
 
 
-def patients(n: int = 150, features: int = 12, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def patients(n=150, features=12, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, features))
     return X, (rng.random(n) < expit(X[:, 0] - 0.5)).astype(int)
@@ -98,7 +96,7 @@ def test_repeats_are_mixed_and_a_seed_repeats_the_result():
 
 def test_labels_progress_and_text():
     X, y = patients()
-    heard: list[tuple[int, int]] = []
+    heard = []
     labels = np.where(y == 1, "sick", "well")
     result = bc.optimism(
         PLAIN,

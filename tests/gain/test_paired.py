@@ -1,7 +1,5 @@
 """Rows of cases that are alike keep what the gain of single cases needs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,7 +33,7 @@ def problems(pairs):
 )
 def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
     n, digits, thresholds, weighted
-) -> None:
+):
     y, before, after = cases(n)
     if digits:
         before, after = before.round(digits), after.round(digits)
@@ -56,14 +54,14 @@ def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
 
 
 @pytest.mark.parametrize(("n", "digits"), [(5000, 2), (100, 17)])
-def test_few_distinct_scores_keep_their_very_values(n, digits) -> None:
+def test_few_distinct_scores_keep_their_very_values(n, digits):
     y, before, after = (values.round(digits) for values in cases(n))
     pairs = as_paired(Given(y, before), after)
     alike = of_equal_cells(pairs, *problems(pairs), ())
     np.testing.assert_array_equal(np.unique(alike.means(before)), np.unique(before))
 
 
-def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_moves() -> None:
+def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_moves():
     """Moves of a hundredth in log-odds, far below the width of a cell."""
     for noise in (0.0, 0.01, 0.3):
         y, before, after = cases(4 * MOST_SINGLE, noise)
@@ -78,7 +76,7 @@ def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_move
             assert among == pytest.approx(values.var(), rel=0.02)
 
 
-def test_few_cases_stand_alone_in_their_order() -> None:
+def test_few_cases_stand_alone_in_their_order():
     y, before, after = cases(50)
     alike = of_neighbours(as_paired(Given(y, before), after), ())
     np.testing.assert_array_equal(alike.means(before), before)
@@ -86,7 +84,7 @@ def test_few_cases_stand_alone_in_their_order() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [lambda a: a, lambda a: a.round(2)])
-def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> None:
+def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch):
     """The same law, other draws: 2500 distinct scores, each a row of its own or in cells."""
 
     def single(pairs, *_):

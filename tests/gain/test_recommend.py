@@ -1,7 +1,5 @@
 """What updates are said to gain, which one is chosen, and the sentence that says so."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -23,12 +21,12 @@ DRAWS = 100
 NONE = np.zeros(DRAWS)
 
 
-def better_in(draws: int):
+def better_in(draws):
     """Gains of 1 in so many draws, and of -1 in the others."""
     return np.where(np.arange(DRAWS) < draws, 1.0, -1.0)
 
 
-def gains_of_mean(mean: float, share: int) -> np.ndarray:
+def gains_of_mean(mean, share):
     """Gains of this mean, above 0 in so many draws of 100."""
     up = better_in(share)
     return np.where(up > 0, (mean * DRAWS + (DRAWS - share)) / share, -1.0)
@@ -46,12 +44,12 @@ def gains_of_mean(mean: float, share: int) -> np.ndarray:
         ({"beta": (1.2, 90), "spline": (1.4, 90)}, 199, "identity"),
     ],
 )
-def test_the_simplest_that_keeps_most_of_the_gain_of_the_best(gains, fewer, choice) -> None:
+def test_the_simplest_that_keeps_most_of_the_gain_of_the_best(gains, fewer, choice):
     drawn = {name: gains_of_mean(*each) for name, each in gains.items()}
     assert simplest_that_keeps({"identity": NONE} | drawn, fewer) == choice
 
 
-def test_the_closed_test_goes_from_none_to_intercept_to_slope() -> None:
+def test_the_closed_test_goes_from_none_to_intercept_to_slope():
     choices = {
         scenario: closed_test(
             bc.CalibrationData(*bc.simulate.sample(scenario, 2000, random_state=1))
@@ -68,7 +66,7 @@ def test_the_closed_test_goes_from_none_to_intercept_to_slope() -> None:
     assert closed_test(clustered) is None
 
 
-def test_scores_that_run_the_wrong_way_get_no_update() -> None:
+def test_scores_that_run_the_wrong_way_get_no_update():
     y, s = bc.simulate.sample("clinical-middle-calibrated", 400, random_state=1)
     advice = bc.recommend(1 - y, s, draws=400, random_state=1)
     assert advice.choice is None
@@ -93,7 +91,7 @@ def at_scores(truth):
 
 
 @pytest.mark.slow
-def test_gains_are_those_of_the_fitted_update_under_the_true_curve(truth, many) -> None:
+def test_gains_are_those_of_the_fitted_update_under_the_true_curve(truth, many):
     thresholds = (0.1, 0.4)
     advice = recommendation(many, thresholds)
     score, risk = at_scores(truth)
@@ -114,7 +112,7 @@ def test_gains_are_those_of_the_fitted_update_under_the_true_curve(truth, many) 
     assert advice.table.loc["logistic", "brier_gain"] > 0.005
 
 
-def test_no_update_gains_nothing_and_intervals_hold_the_estimate() -> None:
+def test_no_update_gains_nothing_and_intervals_hold_the_estimate():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     advice = bc.recommend(y, s, thresholds=(0.3, 0.1, 0.3), draws=400, random_state=1)
     assert advice.thresholds == (0.1, 0.3)
@@ -131,7 +129,7 @@ def test_no_update_gains_nothing_and_intervals_hold_the_estimate() -> None:
     assert narrow.loc["logistic", "brier_upper"] < table.loc["logistic", "brier_upper"]
 
 
-def test_exact_calibration_is_among_the_draws() -> None:
+def test_exact_calibration_is_among_the_draws():
     y, s = bc.simulate.sample("clinical-middle-calibrated", 500, random_state=4)
     comparison = bc.compare(y, s, draws=1000, random_state=1)
     advice = recommendation(comparison)
@@ -141,7 +139,7 @@ def test_exact_calibration_is_among_the_draws() -> None:
     assert advice.choice == "identity"
 
 
-def test_optimism_is_that_of_fits_without_the_patient() -> None:
+def test_optimism_is_that_of_fits_without_the_patient():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 40, random_state=3)
     held_out, options = np.empty(y.size), {"curve": "logistic", "draws": 1000, "random_state": 0}
     for at in range(y.size):
@@ -160,7 +158,7 @@ def test_optimism_is_that_of_fits_without_the_patient() -> None:
     )
 
 
-def test_optimism_is_taken_off_in_one_draw_of_four() -> None:
+def test_optimism_is_taken_off_in_one_draw_of_four():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     comparison = bc.compare(y, s, draws=400, random_state=1)
     gains = gains_of(comparison)["brier"]["logistic"]
@@ -181,7 +179,7 @@ def test_optimism_is_taken_off_in_one_draw_of_four() -> None:
     np.testing.assert_allclose(np.delete(lowered, np.s_[::4]), 0, atol=1e-12)
 
 
-def test_clusters_make_it_less_certain() -> None:
+def test_clusters_make_it_less_certain():
     y, s = (np.repeat(a, 4) for a in bc.simulate.sample("clinical-middle-shifted", 150, 3))
     cluster = np.repeat(np.arange(150), 4)
     options = {"draws": 1000, "random_state": 1}
@@ -191,7 +189,7 @@ def test_clusters_make_it_less_certain() -> None:
     assert widths[1] > 1.4 * widths[0]
 
 
-def test_gains_of_imputations_have_rubin_s_mean_and_variance() -> None:
+def test_gains_of_imputations_have_rubin_s_mean_and_variance():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     noise = np.random.default_rng(1).normal(0.3, 0.6, (3, s.size))
     imputed = 1 / (1 + (1 - s) / s * np.exp(noise))
@@ -206,7 +204,7 @@ def test_gains_of_imputations_have_rubin_s_mean_and_variance() -> None:
         assert both["logistic"].var() == pytest.approx(total)
 
 
-def test_the_net_benefit_decides_where_there_are_thresholds() -> None:
+def test_the_net_benefit_decides_where_there_are_thresholds():
     rng = np.random.default_rng(1)
     s = rng.choice([0.02, 0.04, 0.6, 0.9], 1200)
     y = (rng.random(s.size) < np.where(s > 0.5, s - 0.25, s)).astype(int)
@@ -223,7 +221,7 @@ def test_the_net_benefit_decides_where_there_are_thresholds() -> None:
 
 
 @pytest.mark.parametrize("thresholds", [[1.2], [0.0], ["a"], 0.1, [np.nan]])
-def test_thresholds_are_checked(thresholds) -> None:
+def test_thresholds_are_checked(thresholds):
     with pytest.raises(InputError, match="thresholds"):
         bc.recommend([0, 1] * 20, np.linspace(0.1, 0.9, 40), thresholds=thresholds)
 
@@ -250,7 +248,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("case", "told"), SENTENCES)
-def test_a_sentence_has_one_measure_and_its_interval(case, told) -> None:
+def test_a_sentence_has_one_measure_and_its_interval(case, told):
     import pandas as pd
 
     choice, gain, better, thresholds = case
@@ -266,7 +264,7 @@ def test_a_sentence_has_one_measure_and_its_interval(case, told) -> None:
         assert len(re.findall("Brier score|net benefit|log score", sentence)) <= 1
 
 
-def test_the_card_shows_every_update_with_its_interval() -> None:
+def test_the_card_shows_every_update_with_its_interval():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     advice = bc.recommend(y, s, thresholds=[0.1], draws=400, random_state=1)
     shown = advice._repr_html_()
@@ -275,7 +273,7 @@ def test_the_card_shows_every_update_with_its_interval() -> None:
         assert advice.shown(name, "net_benefit@0.1") in shown
 
 
-def test_recommend_and_assess_say_the_same_of_the_same_cases_and_seed() -> None:
+def test_recommend_and_assess_say_the_same_of_the_same_cases_and_seed():
     cases = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=2)
     how = {"draws": 400, "random_state": 3}
     advice, assessed = bc.recommend(*cases, **how), bc.assess(*cases, **how)

@@ -1,7 +1,5 @@
 """Refits on weighted cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,7 @@ from bayescal.model.priors import as_prior
 
 
 @pytest.mark.parametrize("n", [30, 60, 400])
-def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients, n) -> None:
+def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients, n):
     y, s = (values[:n] for values in patients)
     prior = as_prior({"centre": 0.4})  # weights do not move it
     refit = Refit(bc.CalibrationData(y, s), prior)
@@ -27,7 +25,7 @@ def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients, n) -
         np.testing.assert_allclose(curve, again._probability(again.start[None])[0], atol=1e-6)
 
 
-def test_where_the_other_side_is_exact_rows_of_cases_expect_its_very_events(monkeypatch) -> None:
+def test_where_the_other_side_is_exact_rows_of_cases_expect_its_very_events(monkeypatch):
     """Cases of a row have different predictions on the other side, and none stands for all."""
     monkeypatch.setattr("bayescal.gain.paired.MOST_SINGLE", 100)
     y, s = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
@@ -40,7 +38,7 @@ def test_where_the_other_side_is_exact_rows_of_cases_expect_its_very_events(monk
     assert (side.by_other @ alike.trials).sum() == pytest.approx(other.sum(), rel=1e-12)
 
 
-def test_rows_of_many_cases_gain_what_single_cases_do(monkeypatch) -> None:
+def test_rows_of_many_cases_gain_what_single_cases_do(monkeypatch):
     y, s = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
     after, options = (0.3 + 0.5 * s).round(2), {"route": "paired", "draws": 400, "random_state": 1}
     alone = bc.recalibration_gain(y, s.round(2), after, **options).summary()

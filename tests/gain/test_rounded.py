@@ -1,7 +1,5 @@
 """Predictions that were rounded, of cases in groups: one map before rounding is read as a map."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -17,13 +15,13 @@ SITE = np.repeat(["A", "B", "C"], 200)
 BEFORE, AFTER = expit(X), expit(X + 0.5)
 
 
-def gain(before: Any, after: Any, **options: Any) -> Any:
+def gain(before, after, **options):
     return bc.recalibration_gain(
         Y, before, after, site=SITE, draws=16_000, random_state=1, **options
     )
 
 
-def test_rounding_hardly_changes_the_gain() -> None:
+def test_rounding_hardly_changes_the_gain():
     exact, rounded = gain(BEFORE, AFTER), gain(BEFORE.round(2), AFTER.round(2))
     assert not any("Rounding" in note for note in exact.notes)
     assert any("Rounding" in note for note in rounded.notes)
@@ -33,7 +31,7 @@ def test_rounding_hardly_changes_the_gain() -> None:
         assert second["upper"] == pytest.approx(first["upper"], abs=0.0015)
 
 
-def test_a_map_that_merges_scores_has_a_gain_of_every_group() -> None:
+def test_a_map_that_merges_scores_has_a_gain_of_every_group():
     """The rounded map gives some scores the same score after: errors are of fewer rows there."""
     merged = gain(BEFORE, lambda s: np.round(s, 1))
     assert np.isfinite(merged.table("tce").drop(columns="cases").to_numpy()).all()
@@ -51,12 +49,12 @@ def test_a_map_that_merges_scores_has_a_gain_of_every_group() -> None:
     ],
     ids=["percent", "falling", "one side alone", "one decimal", "another score", "exact"],
 )
-def test_what_rounding_can_have_left(before: Any, after: Any, is_rounded: bool) -> None:
+def test_what_rounding_can_have_left(before, after, is_rounded):
     pairs = as_paired(Given(Y, before), after)
     assert pairs.is_rounded_map is is_rounded
 
 
-def test_two_scores_that_are_no_map_stay_refused() -> None:
+def test_two_scores_that_are_no_map_stay_refused():
     other = np.clip(AFTER.round(2) + RNG.choice([-0.2, 0.2], 600), 0, 1)
     with pytest.raises(bc.errors.InputError, match="after is no map of before"):
         gain(BEFORE.round(2), other)

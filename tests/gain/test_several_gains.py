@@ -1,9 +1,5 @@
 """The gain of a recalibration by site: of each, of all, of the average and of the next one."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -12,7 +8,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 
 SITES, EACH, CENTRE = 6, 250, -1.3
-FIXED: dict[str, Any] = {"draws": 2000, "random_state": 1}
+FIXED = {"draws": 2000, "random_state": 1}
 
 
 def true_curve(score, shift):

@@ -1,9 +1,5 @@
 """Which update to make by site: for all cases, for the average site, and for the next one."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -12,7 +8,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.gain import SeveralRecommendations
 
-FIXED: dict[str, Any] = {"draws": 400, "random_state": 1}
+FIXED = {"draws": 400, "random_state": 1}
 SITES, EACH = 6, 250
 
 

@@ -1,7 +1,5 @@
 """Terms of the gain from a curve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -31,7 +29,7 @@ def terms_of(after, thresholds=()):
     return curve[0], weight[0], before, after, {name: value[0] for name, value in actual.items()}
 
 
-def test_a_map_that_merges_nothing_gains_what_its_calibration_gains() -> None:
+def test_a_map_that_merges_nothing_gains_what_its_calibration_gains():
     """Gruber & Buettner's Proposition 4.5: for the squared and the KL errors, and not for TCE."""
     eta, w, s, t, gain = terms_of([0.15, 0.45, 0.65, 0.85])
     assert gain["brier"] == pytest.approx(w @ ((eta - s) ** 2 - (eta - t) ** 2))
@@ -41,7 +39,7 @@ def test_a_map_that_merges_nothing_gains_what_its_calibration_gains() -> None:
     assert gain["tce"] != pytest.approx(gain["brier"])
 
 
-def test_a_map_that_merges_scores_loses_refinement() -> None:
+def test_a_map_that_merges_scores_loses_refinement():
     eta, w, s, t, gain = terms_of([0.3, 0.3, 0.8, 0.8])
     low, high = w[:2] @ eta[:2] / w[:2].sum(), w[2:] @ eta[2:] / w[2:].sum()
     pooled = np.array([low, low, high, high])
@@ -52,12 +50,12 @@ def test_a_map_that_merges_scores_loses_refinement() -> None:
     assert gain["log_refinement"] == pytest.approx(-w @ kl)
 
 
-def test_net_benefit_counts_whom_the_map_moves_over_the_threshold() -> None:
+def test_net_benefit_counts_whom_the_map_moves_over_the_threshold():
     eta, w, _, _, gain = terms_of([0.3, 0.6, 0.65, 0.85], [0.5])
     assert gain["net_benefit@0.5"] == pytest.approx(w[1] * (eta[1] - (1 - eta[1])))
 
 
-def test_summary(actual) -> None:
+def test_summary(actual):
     table = actual.summary()
     names = ["tce", "brier", "log_score", "net_benefit@0.1", "net_benefit@0.3"]
     assert list(table.index) == names
@@ -72,7 +70,7 @@ def test_summary(actual) -> None:
     assert actual.draws.sizes == {"chain": 4, "draw": 500}
 
 
-def test_brier_gains_of_several_updates_are_those_of_each() -> None:
+def test_brier_gains_of_several_updates_are_those_of_each():
     rng = np.random.default_rng(3)
     curve, before, afters = rng.random((40, 7)), rng.random(7), rng.random((3, 7))
     weight = rng.dirichlet(np.ones(7), 40)

@@ -1,7 +1,5 @@
 """Gains and recommended updates of times to an event, some of them censored."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -1,9 +1,5 @@
 """The gain of a recalibration of variances, against its definitions and the truth."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -15,13 +11,13 @@ METHODS = ("bootstrap", "gaussian")
 methods = pytest.mark.parametrize("method", METHODS)
 
 
-def cases(n: int = 400, seed: int = 1) -> tuple[Any, Any, Any]:
+def cases(n=400, seed=1):
     _, y, mean, variance = bc.simulate.friedman_1(n, random_state=seed)
     return y, mean, variance
 
 
 @methods
-def test_means_are_those_of_the_sample(method: str) -> None:
+def test_means_are_those_of_the_sample(method):
     y, mean, variance = cases()
     before, after = variance / 4, variance * 1.1
     gain = bc.variance_gain(y, mean, before, after, method=method, random_state=0)
@@ -48,7 +44,7 @@ def test_means_are_those_of_the_sample(method: str) -> None:
     assert gain.summary().attrs["prob_improved"] == 1
 
 
-def test_the_bootstrap_has_the_spread_of_a_mean() -> None:
+def test_the_bootstrap_has_the_spread_of_a_mean():
     y, mean, variance = cases()
     gain = bc.variance_gain(y, mean, variance / 2, variance, random_state=0)
     losses = (y - mean) ** 2 / variance - np.log(2)
@@ -56,7 +52,7 @@ def test_the_bootstrap_has_the_spread_of_a_mean() -> None:
 
 
 @methods
-def test_it_covers_the_gain_of_normal_errors(method: str) -> None:
+def test_it_covers_the_gain_of_normal_errors(method):
     """Before, the variance is a quarter of the truth: the gain is 3 - log 4."""
     inside = 0
     for seed in range(100):
@@ -70,7 +66,7 @@ def test_it_covers_the_gain_of_normal_errors(method: str) -> None:
 
 
 @methods
-def test_no_change_is_no_gain(method: str) -> None:
+def test_no_change_is_no_gain(method):
     y, mean, variance = cases(50)
     gain = bc.variance_gain(y, mean, variance, variance, method=method, random_state=0)
     np.testing.assert_allclose(gain.draws["dss_gain"], 0, atol=1e-12)
@@ -78,7 +74,7 @@ def test_no_change_is_no_gain(method: str) -> None:
 
 
 @methods
-def test_seeds_repeat_and_weights_are_counts(method: str) -> None:
+def test_seeds_repeat_and_weights_are_counts(method):
     y, mean, variance = cases(50)
     count = np.arange(50) % 3
     options = {"method": method, "random_state": 3}
@@ -93,7 +89,7 @@ def test_seeds_repeat_and_weights_are_counts(method: str) -> None:
     np.testing.assert_allclose(first.interval(), of_copies.interval(), rtol=0.1)
 
 
-def test_what_a_notebook_and_a_terminal_show() -> None:
+def test_what_a_notebook_and_a_terminal_show():
     y, mean, variance = cases(50)
     gain = bc.variance_gain(y, mean, variance / 2, variance, random_state=0)
     assert "gain in Dawid-Sebastiani score" in repr(gain)
@@ -101,7 +97,7 @@ def test_what_a_notebook_and_a_terminal_show() -> None:
     assert isinstance(gain, bc.VarianceGain)
 
 
-def test_bad_arguments_are_named() -> None:
+def test_bad_arguments_are_named():
     y, mean, variance = cases(20)
     with pytest.raises(InputError, match="method must be one of"):
         bc.variance_gain(y, mean, variance, variance, method="normal")
@@ -116,7 +112,7 @@ def test_bad_arguments_are_named() -> None:
 # The problem of the example
 
 
-def test_friedman_1_is_its_definition() -> None:
+def test_friedman_1_is_its_definition():
     x, y, mean, variance = bc.simulate.friedman_1(4000, random_state=0)
     assert x.shape == (4000, 10)
     again = [

@@ -4,8 +4,6 @@ The parts are `exact`, `one_curve` and `structured`. Numbers of `exact` move for
 error in the old ones, so they are stored only with `--exact-was-wrong`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

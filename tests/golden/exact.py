@@ -1,18 +1,13 @@
 """What no change of the posterior may move: estimators, scores, maps, closed forms, evidence."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
 import bayescal as bc
 from golden.shared import (
     DRAWS,
-    Numbers,
     both_samples,
     clinical,
     compared,
@@ -40,66 +35,66 @@ spiegelhalter_test
 """
 
 
-def each_of(room: str, names: str, data: Any, case: str, parts: Sequence[str] = ()) -> Numbers:
+def each_of(room, names, data, case, parts=()):
     """What functions of a subpackage give for a data set."""
     return {
         f"{room}/{name}/{case}": partial(one, room, name, data, parts) for name in names.split()
     }
 
 
-def one(room: str, name: str, data: Any, parts: Sequence[str] = (), **options: Any) -> Any:
+def one(room, name, data, parts=(), **options):
     """What a function gives for a data set, or parts of that."""
     result = getattr(getattr(bc, room), name)(*data(), **options)
     return {part: getattr(result, part) for part in parts} or result
 
 
-def estimate(name: str, *parts: str, **options: Any) -> Any:
+def estimate(name, *parts, **options):
     return one("estimators", name, clinical, parts, **options)
 
 
-def in_fifths() -> Any:
+def in_fifths():
     return np.floor(5 * clinical()[1]).astype(int)
 
 
-def weighted(name: str) -> float:
+def weighted(name):
     return estimate(name, sample_weight=sampling())
 
 
-def interval(method: str) -> list[float]:
-    options: Any = {"method": method, "n_resamples": 100, "random_state": 21}
+def interval(method):
+    options = {"method": method, "n_resamples": 100, "random_state": 21}
     return list(estimate("estimator_interval", *ENDS, estimator="ece", **options).values())
 
 
-def reliability() -> Any:
+def reliability():
     parts = ("lower", "upper", "shown_error")
-    options: Any = {"grid": [0.1, 0.5], "n_resamples": 100, "random_state": 24}
+    options = {"grid": [0.1, 0.5], "n_resamples": 100, "random_state": 24}
     return estimate("smooth_reliability", *parts, **options)
 
 
-def kernel_curve() -> dict[str, Any]:
+def kernel_curve():
     curve = estimate("smooth_ece_curve")
     return {"outcome": curve.outcome, "sigma": curve.bandwidth}
 
 
-def tau() -> float:
+def tau():
     return bc.estimators.probabilistic_kendall_tau(5 * clinical()[1] % 1, in_fifths() / 5)
 
 
-def lower_distance() -> float:
+def lower_distance():
     return estimate("lower_distance_to_calibration", metric="logit", outcome_cost=1)
 
 
-def paper_curve() -> list[float]:
+def paper_curve():
     return list(estimate("fit_bpm_curve", "a", "b", "c", "loss", objective="paper").values())
 
 
-def skce_test() -> dict[str, float]:
+def skce_test():
     return estimate("skce_test", *TEST, n_resamples=99, random_state=23)
 
 
 ENDS = ("estimate", "lower", "upper")
 CLASSES = "class_wise_ece kce kde_ece skce top_label_ece"
-ESTIMATORS: Numbers = {
+ESTIMATORS = {
     **each_of("estimators", OF_OUTCOMES, clinical, "clinical"),
     **each_of("estimators", TESTS, clinical, "clinical", TEST),
     **each_of("estimators", "ece debiased_ece smooth_ece", rounded, "rounded"),
@@ -147,7 +142,7 @@ ESTIMATORS: Numbers = {
 
 
 @cache
-def known_classes() -> tuple[Any, Any]:
+def known_classes():
     """True and predicted probabilities of 3 classes in 4 groups, some predictions equal."""
     truth = [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.4, 0.5], [0.6, 0.3, 0.1]]
     predicted = [[0.6, 0.2, 0.2], [0.2, 0.2, 0.6], [0.1, 0.2, 0.7], [0.6, 0.2, 0.2]]
@@ -155,13 +150,13 @@ def known_classes() -> tuple[Any, Any]:
 
 
 @cache
-def variances() -> tuple[Any, Any, Any]:
+def variances():
     """Outcomes, means and too small variances of 200 numbers."""
     _, outcome, mean, variance = bc.simulate.friedman_1(200, random_state=41)
     return outcome, mean, variance / 3
 
 
-def decision_curve() -> dict[str, Any]:
+def decision_curve():
     curve = bc.scores.decision_curve(*clinical(), [0.1, 0.3, 0.5])
     return {"model": curve.model, "treat_all": curve.treat_all}
 
@@ -177,11 +172,11 @@ proper_decomposition top_label_calibration_error
 """
 
 
-def weighted_brier() -> float:
+def weighted_brier():
     return bc.scores.brier_score(*clinical(), sample_weight=sampling())
 
 
-SCORES: Numbers = {
+SCORES = {
     **each_of("scores", OF_BINARY, clinical, "clinical"),
     **each_of("scores", OF_CLASSES, many_classes, "classes"),
     **each_of("scores", OF_KNOWN, known_classes, "known"),
@@ -199,39 +194,39 @@ SCORES: Numbers = {
 }
 
 
-def recalibrated(name: str, **options: Any) -> Any:
+def recalibrated(name, **options):
     """Recalibrated probabilities at a few scores, from the 200 patients."""
     y_true, y_prob = clinical()
     recalibrator = getattr(bc.recalibrate, name)(**options)
     return recalibrator.fit(y_prob, y_true).transform([0.05, 0.2, 0.4, 0.6, 0.9])
 
 
-def recalibrated_classes(name: str, **options: Any) -> Any:
+def recalibrated_classes(name, **options):
     """Recalibrated probabilities of the first of 3 classes."""
     y_true, y_proba = many_classes()
     recalibrator = getattr(bc.recalibrate, name)(**options).fit(y_proba, y_true)
     return recalibrator.predict_proba(y_proba)[:, 0]
 
 
-def recalibrated_variances() -> Any:
+def recalibrated_variances():
     outcome, *predictions = variances()
     X = np.column_stack(predictions)
     return bc.recalibrate.VarianceRecalibrator().fit(X, outcome).transform(X)[:, 1]
 
 
-def recalibrated_by_tree() -> Any:
+def recalibrated_by_tree():
     y_true, y_prob = bc.simulate.sample("D5", 300, random_state=34)
     return bc.recalibrate.DecisionTreeRecalibrator().fit(y_prob, y_true).transform(y_prob)
 
 
-def recalibrated_with_features() -> Any:
+def recalibrated_with_features():
     y_true, y_prob = clinical()
     features = np.random.default_rng(31).normal(size=(200, 2))
     tree = bc.recalibrate.ProbabilityCalibrationTreeRecalibrator()
     return tree.fit(y_prob, y_true, features=features).transform(y_prob, features=features)
 
 
-def recalibrated_classifier() -> Any:
+def recalibrated_classifier():
     from sklearn.naive_bayes import GaussianNB
 
     rng = np.random.default_rng(32)
@@ -246,7 +241,7 @@ MAPS = (
     "BBQ Beta Diagonal EnsembleTemperature Histogram Intercept Isotonic Logistic Monotone Spline "
     "TPM Temperature VectorScaling"
 )
-RECALIBRATORS: Numbers = {
+RECALIBRATORS = {
     **{
         f"recalibrators/{name}Recalibrator": partial(recalibrated, f"{name}Recalibrator")
         for name in MAPS.split()
@@ -272,12 +267,12 @@ RECALIBRATORS: Numbers = {
 }
 
 
-def truth_numbers(name: str) -> list[float]:
+def truth_numbers(name):
     known = bc.simulate.truth(name)
     return [known.tce(), known.prevalence()]
 
 
-def clinical_truth() -> dict[str, Any]:
+def clinical_truth():
     known = bc.simulate.clinical(0.2, "asymmetric", spread=1.0)
     return {
         "tce_of_order_2": known.tce(2),
@@ -288,15 +283,15 @@ def clinical_truth() -> dict[str, Any]:
     }
 
 
-def own_truth() -> list[float]:
-    def doubled_odds(log_s: Any, log_q: Any) -> Any:
+def own_truth():
+    def doubled_odds(log_s, log_q):
         return math.log(2) + log_s - log_q
 
     laws = bc.simulate.BetaScores(2, 3), bc.simulate.LogitNormalScores(-1, 1)
     return [bc.simulate.Truth("doubled", "odds times 2", law, doubled_odds).tce() for law in laws]
 
 
-SIMULATION: Numbers = {
+SIMULATION = {
     **{f"simulation/{name}": partial(truth_numbers, name) for name in ("D1", "D3", "D5")},
     "simulation/clinical": clinical_truth,
     "simulation/own_truth": own_truth,
@@ -306,23 +301,23 @@ SIMULATION: Numbers = {
 }
 
 
-def table_numbers(data: Any) -> dict[str, Any]:
+def table_numbers(data):
     """What a table holds."""
     return {"rows": data.score.size, "score": data.score, "hits": data.hits}
 
 
-def effective_size() -> float:
+def effective_size():
     data = bc.CalibrationData(*clinical(), sampling(), weight_type="sampling")
     return data.effective_size
 
 
-def variance_gain(method: str) -> dict[str, Any]:
+def variance_gain(method):
     outcome, mean, variance = variances()
-    options: Any = {"method": method, "draws": DRAWS, "random_state": 42}
+    options = {"method": method, "draws": DRAWS, "random_state": 42}
     return bc.variance_gain(outcome, mean, variance, 3 * variance, **options).draws
 
 
-NUMBERS: Numbers = {
+NUMBERS = {
     **ESTIMATORS,
     **SCORES,
     **RECALIBRATORS,

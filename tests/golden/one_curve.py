@@ -1,11 +1,8 @@
 """What is said of one calibration curve: families, their average, an assessment, gains."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +10,6 @@ import bayescal as bc
 from golden.exact import recalibrated, recalibrated_classes
 from golden.shared import (
     DRAWS,
-    Numbers,
     assessed,
     assessed_rows,
     both_samples,
@@ -37,31 +33,31 @@ SIGNED = (
 )
 
 
-def signed_of(table: Any, column: str = "estimate") -> dict[str, float]:
+def signed_of(table, column="estimate"):
     """Rows of a summary that are no distances."""
     return {name: table.loc[name, column] for name in SIGNED}
 
 
-def mean_of(draws: Any) -> Any:
+def mean_of(draws):
     return draws.mean(("chain", "draw")).to_numpy()
 
 
-def distances() -> dict[str, Any]:
+def distances():
     return {name: fitted().estimate(name) for name in ("e50", "e90", "emax")}
 
 
-def net_benefit() -> dict[str, Any]:
+def net_benefit():
     benefit = fitted().net_benefit([0.2, 0.4])
     means = {name: mean_of(benefit[name]) for name in ("model", "treat_all")}
     return means | {"prob_best": benefit["prob_best"].to_numpy()}
 
 
-def student_prior() -> float:
+def student_prior():
     prior = bc.priors.Prior(shift=bc.priors.StudentT(4, 0, 1), log_slope=bc.priors.Normal(0, 0.3))
     return fitted(prior=prior).estimate("tce")
 
 
-CURVES: Numbers = {
+CURVES = {
     **{
         f"curves/{name}": partial(family_numbers, name)
         for name in ("intercept", "temperature", "logistic", "beta", "spline", "pieces")
@@ -86,12 +82,12 @@ CURVES: Numbers = {
 }
 
 
-def leave_one_out() -> dict[str, Any]:
+def leave_one_out():
     beta = compared().loo["beta"]
     return {"elpd": beta.elpd, "pointwise": beta.pointwise, "pareto_k": beta.pareto_k}
 
 
-def weighed_comparison() -> dict[str, Any]:
+def weighed_comparison():
     chosen = {"logistic": 0.75, "beta": 0.25}
     comparison = bc.compare(
         *clinical(),
@@ -106,12 +102,12 @@ def weighed_comparison() -> dict[str, Any]:
     }
 
 
-def sensitivity() -> dict[str, Any]:
+def sensitivity():
     table = compared().sensitivity
     return {"clinical": table.loc["clinical", "prob_calibrated"]}
 
 
-def average() -> dict[str, Any]:
+def average():
     """What the average over families says."""
     post = compared().posterior
     table = post.summary()
@@ -124,7 +120,7 @@ def average() -> dict[str, Any]:
     }
 
 
-COMPARISON: Numbers = {
+COMPARISON = {
     "comparison/log_evidence": lambda: compared().log_evidence,
     **{
         f"comparison/{name}": partial(lambda name: compared().table[name].to_numpy(), name)
@@ -145,12 +141,12 @@ COMPARISON: Numbers = {
 }
 
 
-def assessed_functionals() -> dict[str, Any]:
+def assessed_functionals():
     rows = assessed_rows("functionals", "estimate", "lower", "upper")
     return {name: rows[name] for name in ("tce", "calibration_slope")}
 
 
-ASSESSMENT: Numbers = {
+ASSESSMENT = {
     **{
         f"assessment/{name}": partial(lambda name: assessed()[name], name)
         for name in (
@@ -174,38 +170,38 @@ ASSESSMENT: Numbers = {
 
 
 @cache
-def gain(route: str) -> Any:
+def gain(route):
     y_true, before = clinical()
     log_odds = np.log(before / (1 - before))
     after = 1 / (1 + np.exp(0.3 - 0.6 * log_odds))
-    options: Any = {"thresholds": (0.3,), "route": route, "draws": DRAWS, "random_state": 45}
+    options = {"thresholds": (0.3,), "route": route, "draws": DRAWS, "random_state": 45}
     return bc.recalibration_gain(y_true, before, after, **options)
 
 
-def gain_numbers(route: str) -> dict[str, Any]:
+def gain_numbers(route):
     table = gain(route).summary()
     return {name: table.loc[name, ["estimate", "lower"]].to_numpy() for name in table.index}
 
 
-def cross_fitted_gain() -> dict[str, Any]:
+def cross_fitted_gain():
     y_true, before = clinical()
     of = bc.recalibration_gain(y_true, before, cross_fitted(), draws=DRAWS, random_state=42)
     return {"tce": of.summary().loc["tce", "estimate"], "prob_improved": of.prob_improved}
 
 
 @cache
-def recommended() -> Any:
+def recommended():
     return bc.recommend(*clinical(), draws=DRAWS, random_state=43).table
 
 
-def bayesian_interval() -> Any:
+def bayesian_interval():
     y_true, y_prob = clinical()
     recalibrator = bc.recalibrate.BayesianRecalibrator(draws=DRAWS, random_state=33)
     return recalibrator.fit(y_prob, y_true).interval([0.1, 0.6])
 
 
-BAYESIAN: Any = {"name": "BayesianRecalibrator", "draws": DRAWS, "random_state": 33}
-GAIN: Numbers = {
+BAYESIAN = {"name": "BayesianRecalibrator", "draws": DRAWS, "random_state": 33}
+GAIN = {
     "gain/curve": lambda: gain_numbers("curve"),
     "gain/paired": lambda: gain_numbers("paired"),
     "gain/curve/prob_improved": lambda: gain("curve").prob_improved,
@@ -221,23 +217,23 @@ GAIN: Numbers = {
 }
 
 
-def logistic(*data: Any, **options: Any) -> dict[str, Any]:
+def logistic(*data, **options):
     """Calibration error and evidence of a fit of the logistic curve."""
     post = bc.fit(*data, curve="logistic", draws=DRAWS, random_state=51, **options)
     return {"tce": post.estimate(), "log_evidence": post.diagnostics["log_evidence"]}
 
 
-def counts() -> Any:
+def counts():
     """Counts of 0 to 3 cases for each of the 200 patients."""
     return np.random.default_rng(6).integers(0, 4, 200)
 
 
-def weighted(weights: Any, weight_type: str) -> dict[str, Any]:
+def weighted(weights, weight_type):
     return logistic(*clinical(), sample_weight=weights, weight_type=weight_type)
 
 
 @cache
-def with_ends() -> tuple[Any, Any]:
+def with_ends():
     """120 patients, two scores of 0 and two of 1 among them."""
     y_true, y_prob = bc.simulate.sample("calibrated", 120, random_state=3)
     ends, outcomes = y_prob.copy(), y_true.copy()
@@ -245,25 +241,25 @@ def with_ends() -> tuple[Any, Any]:
     return outcomes, ends
 
 
-def model_log_density() -> float:
+def model_log_density():
     """Log density of the model for NUTS, at the calibrated curve."""
     model = bc.build_model(*clinical(), curve="logistic")
     return float(model.compile_logp(mode="FAST_COMPILE")(model.initial_point()))
 
 
-def saved_and_loaded() -> float:
+def saved_and_loaded():
     with TemporaryDirectory() as folder:
         path = Path(folder) / "posterior.nc"
         fitted("logistic").to_netcdf(path)
         return bc.load(path).estimate("tce")
 
 
-def consistency() -> dict[str, Any]:
+def consistency():
     table = bc.check_consistency(fitted(), "ece", n_resamples=100, random_state=61).summary()
     return table["median"].to_dict()
 
 
-DATA: Numbers = {
+DATA = {
     "data/counts": lambda: weighted(counts(), "counts"),
     "data/sampling": lambda: weighted(sampling(), "sampling"),
     "data/ends": lambda: logistic(*with_ends()),
@@ -283,4 +279,4 @@ DATA: Numbers = {
     "simulation/check_consistency": consistency,
 }
 
-NUMBERS: Numbers = {**CURVES, **COMPARISON, **ASSESSMENT, **GAIN, **DATA}
+NUMBERS = {**CURVES, **COMPARISON, **ASSESSMENT, **GAIN, **DATA}

@@ -1,7 +1,5 @@
 """Small data sets that golden numbers are computed from, fits made once, and results as numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -18,20 +16,20 @@ Numbers = dict[str, Callable[[], Any]]
 
 
 @cache
-def clinical() -> tuple[Any, Any]:
+def clinical():
     """An overconfident model and 200 patients."""
     return bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
 
 
 @cache
-def rounded() -> tuple[Any, Any]:
+def rounded():
     """150 patients whose scores are in steps of 0.05, with scores of 0 among them."""
     y_true, y_prob = bc.simulate.sample("clinical-middle-shifted", 150, random_state=2)
     return y_true, np.round(20 * y_prob) / 20
 
 
 @cache
-def many_classes() -> tuple[Any, Any]:
+def many_classes():
     """True class and class probabilities of 150 cases, 3 classes."""
     rng = np.random.default_rng(4)
     log_odds = rng.normal(size=(150, 3))
@@ -42,32 +40,32 @@ def many_classes() -> tuple[Any, Any]:
 
 
 @cache
-def large() -> Any:
+def large():
     return bc.CalibrationData(*bc.simulate.sample("clinical-low-shifted", 5000, random_state=52))
 
 
 @cache
-def two_groups() -> Any:
+def two_groups():
     return bc.CalibrationData(*clinical(), site=np.repeat(["north", "south"], [120, 80]))
 
 
 @cache
-def both_samples() -> Any:
+def both_samples():
     return bc.CalibrationData(*clinical()) + bc.CalibrationData(*rounded())
 
 
 @cache
-def sampling() -> Any:
+def sampling():
     """Sampling weights of the 200 patients."""
     return 0.5 + 2 * np.random.default_rng(7).random(200)
 
 
 @cache
-def fitted(curve: str = "beta", prior: Any = "neutral") -> Any:
+def fitted(curve="beta", prior="neutral"):
     return bc.fit(*clinical(), curve=curve, prior=prior, draws=DRAWS, random_state=11)
 
 
-def family_numbers(curve: str) -> dict[str, Any]:
+def family_numbers(curve):
     """What a fit of one family gives."""
     post = fitted(curve)
     return {
@@ -78,29 +76,29 @@ def family_numbers(curve: str) -> dict[str, Any]:
 
 
 @cache
-def compared() -> Any:
+def compared():
     return bc.compare(*clinical(), draws=DRAWS, random_state=12)
 
 
 @cache
-def cross_fitted() -> Any:
+def cross_fitted():
     recalibrator = bc.recalibrate.LogisticRecalibrator()
     return bc.cross_fit(*clinical(), recalibrator, n_folds=5, n_repeats=2, random_state=14)
 
 
 @cache
-def assessed() -> Any:
+def assessed():
     groups = np.repeat(["north", "south"], 100)
-    options: Any = {"limit": 0.05, "draws": DRAWS, "site": groups, "random_state": 13}
+    options = {"limit": 0.05, "draws": DRAWS, "site": groups, "random_state": 13}
     return bc.assess(*clinical(), **options).to_dict()
 
 
-def assessed_rows(key: str, *columns: str) -> dict[str, Any]:
+def assessed_rows(key, *columns):
     """Columns of a table in the dictionary of an assessment, one list for each row."""
     return {name: [row[column] for column in columns] for name, row in assessed()[key].items()}
 
 
-def flat(name: str, value: Any) -> dict[str, float]:
+def flat(name, value):
     """The finite numbers in a result, by name.
 
     Dictionaries and named tuples give a number for each part, and arrays, lists and pairs one
@@ -116,17 +114,17 @@ def flat(name: str, value: Any) -> dict[str, float]:
     return {name: number} if math.isfinite(number) else {}
 
 
-def computed(numbers: Numbers) -> dict[str, float]:
+def computed(numbers):
     """Every number of a part, by name."""
     each = [flat(name, compute()) for name, compute in numbers.items()]
     return {name: number for part in each for name, number in part.items()}
 
 
-def path_of(part: str) -> Path:
+def path_of(part):
     """Where the numbers of a part are stored."""
     return Path(__file__).with_name(f"{part}.json")
 
 
-def stored(part: str) -> dict[str, float]:
+def stored(part):
     """The stored numbers of a part."""
     return json.loads(path_of(part).read_text("utf-8"))

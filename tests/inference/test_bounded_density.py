@@ -1,7 +1,5 @@
 """Curves with a floor and a ceiling: the fast engine against sums over grids, and NUTS."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -19,7 +17,7 @@ PRIOR = {"shift": 1.0, "log_slope": 0.5, "centre": 0.5}
 RATES = {"lapse": Rate(), "noise": Rate(a=1.0, b=5.0)}
 
 
-def noisy(n: int, seed: int = 3, values: int | None = None):
+def noisy(n, seed=3, values=None):
     """Outcomes of calibrated scores, of which 4 % of the non-events and 7 % of the events flip."""
     rng = np.random.default_rng(seed)
     s = rng.beta(0.4, 0.5, n)
@@ -28,7 +26,7 @@ def noisy(n: int, seed: int = 3, values: int | None = None):
     return (rng.random(n) < 0.04 + 0.89 * s).astype(int), s
 
 
-def grid(curve: str, size: int):
+def grid(curve, size):
     """Points of the prior and their weights: even probabilities of rates, Gauss rules of others."""
     rates = RATES[curve].from_normal(stats.norm.ppf((np.arange(size) + 0.5) / size))
     axes, weights = [rates, rates], [np.full(size, 1 / size)] * 2

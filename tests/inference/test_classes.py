@@ -1,7 +1,5 @@
 """Classes of a classifier as groups of one fit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,9 +1,5 @@
 """Leave-one-out of whole clusters, held against fits without each cluster."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -18,7 +14,7 @@ CLUSTERS, SIZE = 16, 12
 
 
 @pytest.fixture(scope="module")
-def cases() -> tuple[Any, ...]:
+def cases():
     rng = np.random.default_rng(5)
     cluster = np.repeat(np.arange(CLUSTERS), SIZE)
     x = rng.normal(-0.7, 1.1, cluster.size)
@@ -28,22 +24,20 @@ def cases() -> tuple[Any, ...]:
 
 
 @pytest.fixture(scope="module")
-def compared(cases: tuple[Any, ...]) -> Any:
+def compared(cases):
     y, s, cluster = cases
     curves = ["identity", "logistic", "noise", "pieces"]
     return bc.compare(y, s, cluster=cluster, curves=curves, draws=1000, random_state=1)
 
 
-def predicted(post: Any, y: Any, s: Any) -> float:
+def predicted(post, y, s):
     """Sum of the log predictive densities of single outcomes."""
     g = post.curve(s).to_numpy().reshape(-1, len(s)).mean(axis=0)
     return float(np.log(np.where(y > 0, g, 1 - g)).sum())
 
 
 @pytest.mark.parametrize("curve", ["logistic", "noise", "pieces"])
-def test_a_cluster_left_out_is_predicted_as_by_a_fit_without_it(
-    cases: tuple[Any, ...], compared: Any, curve: str
-) -> None:
+def test_a_cluster_left_out_is_predicted_as_by_a_fit_without_it(cases, compared, curve):
     y, s, cluster = cases
     refitted = []
     for one in range(CLUSTERS):
@@ -59,7 +53,7 @@ def test_a_cluster_left_out_is_predicted_as_by_a_fit_without_it(
     assert np.sort(left_out.pointwise) == pytest.approx(np.sort(refitted), abs=0.4)
 
 
-def test_cases_told_ten_times_with_ids_give_the_same_differences(cases: tuple[Any, ...]) -> None:
+def test_cases_told_ten_times_with_ids_give_the_same_differences(cases):
     y, s, _ = cases
     often = [np.repeat(values, 10) for values in (y, s, np.arange(y.size))]
     curves = ["identity", "logistic"]
@@ -71,15 +65,15 @@ def test_cases_told_ten_times_with_ids_give_the_same_differences(cases: tuple[An
     assert row["pareto_k_loo"] < 0.7
 
 
-def test_clusters_of_one_case_leave_out_cases(cases: tuple[Any, ...]) -> None:
+def test_clusters_of_one_case_leave_out_cases(cases):
     y, s, _ = cases
-    options: dict[str, Any] = {"curves": ["identity", "beta"], "draws": 400, "random_state": 1}
+    options = {"curves": ["identity", "beta"], "draws": 400, "random_state": 1}
     single = bc.compare(y, s, cluster=np.arange(y.size), **options)
     assert single.loo == single.loo_of_cases
     assert single.loo["beta"].elpd == bc.compare(y, s, **options).loo["beta"].elpd
 
 
-def test_parts_sum_to_the_likelihood(cases: tuple[Any, ...]) -> None:
+def test_parts_sum_to_the_likelihood(cases):
     """Parts of all clusters are the likelihood that was fitted, but for a constant."""
     y, s, cluster = cases
     problem = prepare(y, s, cluster=cluster, curve="logistic", random_state=1)
@@ -89,9 +83,7 @@ def test_parts_sum_to_the_likelihood(cases: tuple[Any, ...]) -> None:
     assert np.ptp(apart) < 0.01
 
 
-def test_many_clusters_are_left_out_in_blocks(
-    cases: tuple[Any, ...], compared: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_clusters_are_left_out_in_blocks(cases, compared, monkeypatch):
     y, s, cluster = cases
     monkeypatch.setattr(loo, "COLUMNS_AT_ONCE", 3)
     again = bc.compare(
@@ -101,7 +93,7 @@ def test_many_clusters_are_left_out_in_blocks(
     assert again.loo["logistic"].pointwise == pytest.approx(at_once, rel=1e-9)
 
 
-def test_separated_outcomes_count_each_cluster_as_one_case() -> None:
+def test_separated_outcomes_count_each_cluster_as_one_case():
     s = np.linspace(0.05, 0.95, 60)
     y, cluster = (s > 0.5).astype(int), np.arange(60) // 4
     problem = prepare(y, s, cluster=cluster, curve="logistic", random_state=1)
@@ -113,7 +105,7 @@ def test_separated_outcomes_count_each_cluster_as_one_case() -> None:
     assert np.isfinite(leave_cluster_out(problem, draws).elpd)
 
 
-def test_leave_one_out_says_what_it_leaves_out(compared: Any) -> None:
+def test_leave_one_out_says_what_it_leaves_out(compared):
     table = compared.table
     assert table.loc["identity", "elpd_diff_error"] == 0
     difference = compared.loo["logistic"].pointwise - compared.loo["identity"].pointwise

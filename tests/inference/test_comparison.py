@@ -1,7 +1,5 @@
 """Comparison of families: evidence, averaging, the atom, cross-validation, sensitivity."""
 
-from __future__ import annotations
-
 import json
 
 import arviz_stats
@@ -26,13 +24,13 @@ def hockey(shared_data):
 
 
 @pytest.fixture(scope="module")
-def calibrated() -> bc.CurveComparison:
+def calibrated():
     y, s = bc.simulate.sample("clinical-middle-calibrated", 400, random_state=5)
     return bc.compare(y, s, random_state=3)
 
 
 @pytest.fixture(scope="module")
-def overconfident() -> bc.CurveComparison:
+def overconfident():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
     return bc.compare(y, s, random_state=3)
 

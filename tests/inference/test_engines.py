@@ -1,7 +1,5 @@
 """The fast engine and NUTS must agree, and "auto" must fall back where it should."""
 
-from __future__ import annotations
-
 import warnings
 
 import arviz_stats
@@ -15,7 +13,7 @@ DRAWS = 3000
 SCORES = np.linspace(0.1, 0.9, 9)
 
 
-def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
+def quantities(post):
     """Every quantity compared, each of shape (chain, draw)."""
     posterior = post.tree["posterior"]
     actual = coordinates_of(posterior.to_dataset(), post.problem.curve)
@@ -24,7 +22,7 @@ def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
     return actual | {f"g({s:.1f})": curve[..., i] for i, s in enumerate(SCORES)}
 
 
-def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
+def estimates(draws):
     """Mean and interval ends, each with its Monte Carlo standard error."""
     stats = arviz_stats.base.array_stats
     actual = {"mean": (draws.mean(), float(stats.mcse(draws, chain_axis=0, draw_axis=1)))}

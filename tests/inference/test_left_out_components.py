@@ -1,7 +1,5 @@
 """A family of an average whose draws are worth far too few is left out of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lower bound of the true calibration error against its definition, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

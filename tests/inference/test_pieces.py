@@ -1,7 +1,5 @@
 """The family of curves made of stretches: its curve, its tree, and where it is on the diagonal."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What another seed changes: little, because draws are spread evenly."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -35,14 +33,14 @@ def posteriors():
 
 
 @pytest.mark.slow
-def test_stated_probabilities_hardly_depend_on_the_seed(posteriors) -> None:
+def test_stated_probabilities_hardly_depend_on_the_seed(posteriors):
     for fits in posteriors.values():
         stated = [[post.prob_below(x) for x in LIMITS] for post in fits]
         assert np.std(stated, axis=0, ddof=1).max() <= 0.006
 
 
 @pytest.mark.slow
-def test_ends_of_intervals_hardly_depend_on_the_seed(posteriors) -> None:
+def test_ends_of_intervals_hardly_depend_on_the_seed(posteriors):
     moved = []
     for fits in posteriors.values():
         ends = np.array([post.summary()[["lower", "upper"]].to_numpy() for post in fits])
@@ -51,7 +49,7 @@ def test_ends_of_intervals_hardly_depend_on_the_seed(posteriors) -> None:
 
 
 @pytest.mark.slow
-def test_the_drawn_curve_hardly_depends_on_the_seed(posteriors) -> None:
+def test_the_drawn_curve_hardly_depends_on_the_seed(posteriors):
     moved = []
     for fits in posteriors.values():
         at = np.quantile(fits[0].data.score, [0.05, 0.25, 0.5, 0.75, 0.95])

@@ -1,9 +1,5 @@
 """The line between predicted variances and those of errors: best fit and posterior, brute force."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
@@ -15,7 +11,7 @@ from bayescal.inference import variance as room
 from bayescal.inference.variance import best_line, rows_of
 
 
-def data(n: int = 200, seed: int = 0, slope: float = 3.0, intercept: float = 0.5) -> Any:
+def data(n=200, seed=0, slope=3.0, intercept=0.5):
     """Squared errors, predicted variances and counts."""
     rng = np.random.default_rng(seed)
     variance = rng.gamma(2, 0.7, n)
@@ -23,14 +19,14 @@ def data(n: int = 200, seed: int = 0, slope: float = 3.0, intercept: float = 0.5
     return error**2, variance, rng.integers(1, 4, n).astype(float)
 
 
-def mean_score(line: Any, squared: Any, variance: Any, weight: Any) -> float:
+def mean_score(line, squared, variance, weight):
     predicted = line[0] * variance + line[1]
     return float(weight @ (squared / predicted + np.log(predicted)) / weight.sum())
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("slope", "intercept"), [(3, 0.5), (0.2, 0), (0, 2), (1, 1)])
-def test_no_other_line_scores_better(seed: int, slope: float, intercept: float) -> None:
+def test_no_other_line_scores_better(seed, slope, intercept):
     cases = data(60, seed, slope, intercept)
     line = best_line(rows_of(*cases))
     assert min(line) > 0
@@ -43,7 +39,7 @@ def test_no_other_line_scores_better(seed: int, slope: float, intercept: float) 
     assert mean_score(line, *cases) <= best + 1e-8
 
 
-def test_the_unit_does_not_matter() -> None:
+def test_the_unit_does_not_matter():
     squared, variance, weight = data()
     slope, intercept = best_line(rows_of(squared, variance, weight))
     moved = best_line(rows_of(squared * 1e40, variance * 1e-20, weight))
@@ -51,7 +47,7 @@ def test_the_unit_does_not_matter() -> None:
     assert moved[1] == pytest.approx(intercept * 1e40, rel=1e-6)
 
 
-def test_many_cases_in_cells_give_nearly_the_same_line() -> None:
+def test_many_cases_in_cells_give_nearly_the_same_line():
     squared, variance, weight = data(50_000)
     rows = rows_of(squared, variance, weight)
     assert rows.weight.size <= 1024
@@ -60,7 +56,7 @@ def test_many_cases_in_cells_give_nearly_the_same_line() -> None:
     assert best_line(rows) == pytest.approx(best.x, rel=2e-3)
 
 
-def test_errors_that_are_all_zero_are_refused() -> None:
+def test_errors_that_are_all_zero_are_refused():
     with pytest.raises(InputError, match="y_true equals mean in every case"):
         rows_of(np.zeros(3), np.ones(3), np.ones(3))
 
@@ -68,12 +64,12 @@ def test_errors_that_are_all_zero_are_refused() -> None:
 # The posterior
 
 
-def test_density_is_its_definition() -> None:
+def test_density_is_its_definition():
     squared, variance, weight = data(30)
     rows = rows_of(squared, variance, weight)
     unit = weight @ variance / weight.sum()
 
-    def plain(log_scale: float, log_odds: float) -> float:
+    def plain(log_scale, log_odds):
         share = expit(log_odds)
         w, b = np.exp(log_scale) * share, unit * np.exp(log_scale) * (1 - share)
         likelihood = weight @ norm(0, np.sqrt(w * variance + b)).logpdf(np.sqrt(squared))
@@ -84,7 +80,7 @@ def test_density_is_its_definition() -> None:
     np.testing.assert_allclose(difference, difference[0], atol=1e-9)
 
 
-def test_gradient_and_hessian_are_those_of_the_density() -> None:
+def test_gradient_and_hessian_are_those_of_the_density():
     rows = rows_of(*data(30))
     for point in np.random.default_rng(1).normal(size=(5, 2)):
         _, gradient, hessian = room._objective(rows, point)
@@ -96,7 +92,7 @@ def test_gradient_and_hessian_are_those_of_the_density() -> None:
 
 @pytest.mark.parametrize("n", [5, 40, 400])
 @pytest.mark.parametrize(("slope", "intercept"), [(3, 0.5), (1, 0), (0, 2)])
-def test_draws_have_the_quantiles_of_a_grid(n: int, slope: float, intercept: float) -> None:
+def test_draws_have_the_quantiles_of_a_grid(n, slope, intercept):
     rows = rows_of(*data(n, 3, slope, intercept))
     line = room.variance_line(rows, 4000, np.random.default_rng(0))
     assert line.pareto_k < 0.7
@@ -113,7 +109,7 @@ def test_draws_have_the_quantiles_of_a_grid(n: int, slope: float, intercept: flo
             assert np.mean(drawn <= quantile) == pytest.approx(level, abs=0.03)
 
 
-def test_extreme_predictions_have_a_finite_posterior() -> None:
+def test_extreme_predictions_have_a_finite_posterior():
     rng = np.random.default_rng(0)
     for variance in (np.geomspace(1e-100, 1e100, 50), np.full(50, 3.0), np.full(50, 1e-110)):
         squared = rng.normal(size=50) ** 2

@@ -1,7 +1,5 @@
 """Families of curves and their priors: one table drives the tests; a new family adds a row."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws of outcomes: each is one function in all its forms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

@@ -1,7 +1,5 @@
 """Gauss nodes of the scores in place of rows: the likelihood of every row, to rounding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

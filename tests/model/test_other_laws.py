@@ -1,7 +1,5 @@
 """Priors that are distributions of PyMC or PreliZ: kept by name, and sampled by NUTS."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

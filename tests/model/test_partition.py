@@ -1,7 +1,5 @@
 """Sums over partitions, against enumeration and quadrature."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np

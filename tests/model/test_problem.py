@@ -1,7 +1,5 @@
 """The problem: a table as the model reads it, prepared in one way for whoever fits a curve."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The PyMC model: what it exposes, and offsets, against models written by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -3,8 +3,6 @@
 The toy family below is a bump at one score. This file is all that adding it takes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import logit

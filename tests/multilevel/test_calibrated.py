@@ -1,7 +1,5 @@
 """Exact calibration of several curves: its probability, and the draws that know it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

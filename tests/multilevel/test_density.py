@@ -1,7 +1,5 @@
 """The engine of several curves: density and likelihood."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

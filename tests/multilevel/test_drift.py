@@ -1,7 +1,5 @@
 """Ordered periods: their engine, and their posterior."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Groups with effects: against NUTS, against sites, and what must not change them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Times to an event in several curves: the steps of Q are those of all groups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

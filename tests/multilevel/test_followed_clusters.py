@@ -1,7 +1,5 @@
 """Clusters, strata, weights and imputations beside several curves of times to an event."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Leave-one-out of several curves of times to an event, beside fits without what is left out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

@@ -1,7 +1,5 @@
 """What a hierarchical posterior answers, for all sites and through its views."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sites known by their summaries: read, checked, fitted, and what they say of a curve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

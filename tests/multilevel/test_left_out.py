@@ -1,9 +1,5 @@
 """Leave-one-out of several curves, held against fits without a case and without a cluster."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -28,13 +24,13 @@ CLUSTER[-16:-8] = 0  # a cluster of two sites
 ALIKE = (RNG.random(SITE.size) < expit(0.8 * X + SHIFT + EFFECT[CLUSTER])).astype(int)
 
 
-def fitted(y: Any, kept: Any, **options: Any) -> Any:
+def fitted(y, kept, **options):
     roles = {name: values[kept] for name, values in options.items()}
     how = {"curve": "logistic", "draws": 1000, "random_state": 1}
     return given_free(bc.fit(y[kept], S[kept], site=SITE[kept], **roles, **how))
 
 
-def predicted(post: Any, y: Any, cases: Any) -> float:
+def predicted(post, y, cases):
     """Sum of the log predictive densities of some cases, each by the curve of its site."""
     total = 0.0
     for site in np.unique(SITE[cases]):
@@ -48,17 +44,17 @@ EVERY = np.arange(SITE.size)
 
 
 @pytest.fixture(scope="module")
-def single() -> Any:
+def single():
     return fitted(Y, EVERY)
 
 
 @pytest.fixture(scope="module")
-def clustered() -> Any:
+def clustered():
     return fitted(ALIKE, EVERY, cluster=CLUSTER)
 
 
 @pytest.mark.slow
-def test_a_case_left_out_is_predicted_as_by_a_fit_without_it(single: Any) -> None:
+def test_a_case_left_out_is_predicted_as_by_a_fit_without_it(single):
     """The least expected cases, one after the other."""
     order = np.lexsort((S, -Y, SITE))  # by site, events first, ascending scores
     loo = single.loo
@@ -75,7 +71,7 @@ def test_a_case_left_out_is_predicted_as_by_a_fit_without_it(single: Any) -> Non
 
 
 @pytest.mark.slow
-def test_a_cluster_left_out_is_predicted_as_by_a_fit_without_it(clustered: Any) -> None:
+def test_a_cluster_left_out_is_predicted_as_by_a_fit_without_it(clustered):
     """The five least expected clusters."""
     names, loo = np.unique(CLUSTER), clustered.loo
     inside = [predicted(clustered, ALIKE, np.flatnonzero(one == CLUSTER)) for one in names]
@@ -90,7 +86,7 @@ def test_a_cluster_left_out_is_predicted_as_by_a_fit_without_it(clustered: Any) 
     assert sum(sorted(inside)[:5]) - sum(refitted) > 1.5  # what leaving out clusters is for
 
 
-def test_parts_of_clusters_sum_to_the_likelihood_of_a_site(clustered: Any) -> None:
+def test_parts_of_clusters_sum_to_the_likelihood_of_a_site(clustered):
     """But for a constant, by which a part is known."""
     problem = clustered.problem
     change, table = problem.adjustments[0], problem.tables["A"]
@@ -105,28 +101,26 @@ def test_parts_of_clusters_sum_to_the_likelihood_of_a_site(clustered: Any) -> No
     assert np.ptp(total - fitted_to) < 1e-6
 
 
-def test_many_clusters_are_left_out_in_blocks(
-    clustered: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_clusters_are_left_out_in_blocks(clustered, monkeypatch):
     monkeypatch.setattr(loo, "COLUMNS_AT_ONCE", 3)
     again = left_out(clustered._free)
     assert again.pointwise == pytest.approx(clustered.loo.pointwise, rel=1e-9)
 
 
-def test_single_cases_are_those_of_each_site(single: Any) -> None:
+def test_single_cases_are_those_of_each_site(single):
     """The curve of a site is all that a case of it enters."""
     own = leave_one_out(single.problem.tables["C"], single._free.groups[2])
     assert single.loo.pointwise[2 * SIZE : 3 * SIZE] == pytest.approx(own.pointwise, rel=1e-9)
 
 
-def test_periods_have_it_too() -> None:
+def test_periods_have_it_too():
     data = bc.CalibrationData(Y, S, period=np.repeat([1, 2, 3, 4], SIZE))
     loo = bc.fit(data, draws=400, random_state=1).loo
     assert loo.count.sum() == SITE.size
     assert np.isfinite(loo.elpd)
 
 
-def test_sites_known_alone_and_imputations_are_refused() -> None:
+def test_sites_known_alone_and_imputations_are_refused():
     known = {"site": ["X", "Y"], "n": [400, 300], "observed": [60, 40], "expected": [55, 45]}
     alone = bc.fit(None, S, known=known, curve="intercept", draws=400, random_state=1)
     with pytest.raises(bc.errors.InputError, match="known by their summaries alone"):

@@ -1,7 +1,5 @@
 """Rows of a site past 64 are merged for NUTS, and its likelihood hardly moves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +14,7 @@ from bayescal.multilevel.problem import MOST_SITE_ROWS, prepare_terms
 CASES = 2000
 
 
-def site_problem(curve: str, mean: float):
+def site_problem(curve, mean):
     """One site of many patients, no two of which have one score."""
     rng = np.random.default_rng(1)
     x = rng.normal(mean, 1.2, CASES)
@@ -27,7 +25,7 @@ def site_problem(curve: str, mean: float):
 
 @pytest.mark.parametrize("curve", ["logistic", "beta"])
 @pytest.mark.parametrize("mean", [-1.0, -4.0])
-def test_the_likelihood_of_a_curve_hardly_moves(curve: str, mean: float):
+def test_the_likelihood_of_a_curve_hardly_moves(curve, mean):
     """Differences of the log likelihood three posterior deviations round the mode."""
     problem = site_problem(curve, mean)
     every = every_row(problem)

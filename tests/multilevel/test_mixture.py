@@ -1,7 +1,5 @@
 """Mixtures of curves by the cases that each is of."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import logit

@@ -1,7 +1,5 @@
 """Patients of several groups, each with the curve of their own group."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

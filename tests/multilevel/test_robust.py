@@ -1,7 +1,5 @@
 """Levels that may be unlike the others, alone and beside other terms."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Hierarchical fits: against published numbers, and what must not change them."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -1,10 +1,6 @@
 """Posteriors of several curves are written, read back and pickled."""
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +24,7 @@ WALK = ["site", bc.walk("period")]
 NORMAL = bc.by("site", robust=False)
 CELLS = ["sex", "age", bc.by("sex", "age", robust=True)]
 
-KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+KINDS = {
     "sites": (SITE, {}),
     "sites that are normal": (SITE, {"vary": NORMAL}),
     "known sites": (SITE, {"known": KNOWN}),
@@ -44,8 +40,8 @@ EARLY = np.arange(N) % 3 != 1
 OF_PERIODS = np.arange(N) < 2 * N // 3
 
 
-def table(kind: str, some: Any) -> bc.CalibrationData:
-    def of(values: Any) -> Any:
+def table(kind, some):
+    def of(values):
         if isinstance(values, dict):
             return {name: each[some] for name, each in values.items()}
         return values[some] if isinstance(values, np.ndarray) else values
@@ -77,7 +73,7 @@ def stored(post, tmp_path_factory):
     return path
 
 
-def test_it_is_read_back(kind, post, stored, tmp_path) -> None:
+def test_it_is_read_back(kind, post, stored, tmp_path):
     again = bc.load(stored)
     assert (repr(again), again.levels) == (repr(post), post.levels)
     assert (again.vary, again.problem.kind) == (post.vary, post.problem.kind)
@@ -99,7 +95,7 @@ def test_it_is_read_back(kind, post, stored, tmp_path) -> None:
         np.testing.assert_array_equal(bc.load(tmp_path / "view.nc").tce(), view.tce())
 
 
-def test_an_edited_tree_is_refused(stored) -> None:
+def test_an_edited_tree_is_refused(stored):
     tree = bc.load(stored).tree
     names = [str(name) for name in tree["posterior"].data_vars if "_shift" in str(name)]
     tree["posterior"][names[0]][(0,) * tree["posterior"][names[0]].ndim] = np.nan
@@ -110,7 +106,7 @@ def test_an_edited_tree_is_refused(stored) -> None:
         bc.MultilevelPosterior(tree)
 
 
-def test_an_update_is_one_fit_of_all(kind, options, post) -> None:
+def test_an_update_is_one_fit_of_all(kind, options, post):
     first = OF_PERIODS if "period" in KINDS[kind][0] else EARLY
     grown = bc.update(bc.fit(table(kind, first), **options), table(kind, ~first))
     assert grown.vary == post.vary
@@ -121,13 +117,13 @@ def test_an_update_is_one_fit_of_all(kind, options, post) -> None:
 
 Y, P = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=3)
 GROUP = np.arange(150) % 3
-FITS: dict[str, dict[str, Any]] = {
+FITS = {
     "sites": {"site": GROUP},
     "periods": {"period": GROUP},
     "factors": {"subgroup": {"a": GROUP, "b": np.arange(150) % 2}},
     "sites of imputations": {"site": GROUP, "imputation": np.array([P, P**1.1])},
 }
-VIEWS: dict[str, Callable[[Any], Any]] = {
+VIEWS = {
     "sites": lambda post: post.average(),
     "periods": lambda post: post.now(),
     "factors": lambda post: post.at({"a": 1}),
@@ -136,7 +132,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("kind", FITS)
-def test_posteriors_and_their_views_can_be_pickled_after_use(kind: str) -> None:
+def test_posteriors_and_their_views_can_be_pickled_after_use(kind):
     scores = () if "imputation" in FITS[kind] else (P,)
     post = bc.fit(Y, *scores, curve="logistic", draws=100, random_state=1, **FITS[kind])
     view = VIEWS[kind](post)
@@ -150,7 +146,7 @@ def test_posteriors_and_their_views_can_be_pickled_after_use(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_answers_that_hold_such_posteriors_can_be_pickled() -> None:
+def test_answers_that_hold_such_posteriors_can_be_pickled():
     models = bc.compare_models(Y, {"a": P, "b": P**1.1}, draws=100, random_state=1)
     told = models.summary()
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(models)).summary(), told)

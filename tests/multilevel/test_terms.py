@@ -1,7 +1,5 @@
 """Terms as a user names them, and fits of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

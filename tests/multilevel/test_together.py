@@ -1,7 +1,5 @@
 """Fits of sites, ordered periods and factors together."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

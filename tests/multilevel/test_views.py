@@ -1,7 +1,5 @@
 """Every view of every posterior of several curves answers every question, and is read back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The worst of several curves is the one furthest from calibration: sites, periods, subgroups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

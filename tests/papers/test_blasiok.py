@@ -1,9 +1,6 @@
 """Statements of Błasiok & Nakkiran (2024) that this package meets, and misprints that it shows."""
 
-from __future__ import annotations
-
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +20,7 @@ FILES = {
 }
 
 
-def figure_1() -> tuple[np.ndarray, np.ndarray]:
+def figure_1():
     x, y = make_classification(n_samples=700, random_state=0)
     x_fit, x_test, y_fit, y_test = train_test_split(x, y, test_size=400, random_state=0)
     with warnings.catch_warnings():
@@ -32,7 +29,7 @@ def figure_1() -> tuple[np.ndarray, np.ndarray]:
     return y_test, model.predict_proba(x_test)[:, 1]
 
 
-def figure_6() -> tuple[np.ndarray, np.ndarray]:
+def figure_6():
     draws = np.random.RandomState(0).uniform(size=2000)
     s = draws[::2]
     return (draws[1::2] > 1 - s - 0.1 * np.sin(4 * np.pi * (2 * s - 1))).astype(float), s
@@ -42,14 +39,14 @@ def figure_6() -> tuple[np.ndarray, np.ndarray]:
     ("cases", "smooth", "ece", "bins"),
     [(figure_1, 0.134, 0.161, 15), (figure_6, 0.045, 0.085, 19)],
 )
-def test_numbers_in_figures_1_and_6(cases, smooth, ece, bins) -> None:
+def test_numbers_in_figures_1_and_6(cases, smooth, ece, bins):
     y, s = cases()
     assert float(estimators.smooth_ece(y, s)) == pytest.approx(smooth, abs=ROUNDING)
     assert float(estimators.ece(y, s, n_bins=bins)) == pytest.approx(ece, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("figure", FILES)
-def test_numbers_in_figures_4_and_5(figure: str, shared_data: Path) -> None:
+def test_numbers_in_figures_4_and_5(figure, shared_data):
     name, smooth, ece, bins = FILES[figure]
     s, y = np.loadtxt(shared_data / "data" / name, delimiter=",", skiprows=1, unpack=True)
     assert float(estimators.ece(y, s, n_bins=bins)) == pytest.approx(ece, abs=ROUNDING)
@@ -59,7 +56,7 @@ def test_numbers_in_figures_4_and_5(figure: str, shared_data: Path) -> None:
         assert float(estimators.smooth_ece(y, s)) == pytest.approx(smooth, abs=ROUNDING)
 
 
-def distance_by_programme(y, s, weight, cost=np.inf, points=401) -> float:
+def distance_by_programme(y, s, weight, cost=np.inf, points=401):
     """Distance to calibration as a linear programme over couplings, written from Definition 6."""
     new = np.union1d(np.linspace(0, 1, points), s)
     costs, mass, balance = [], [], []
@@ -76,7 +73,7 @@ def distance_by_programme(y, s, weight, cost=np.inf, points=401) -> float:
     return float(linprog(np.concatenate(costs), A_eq=kept, b_eq=sides).fun)
 
 
-def weak_by_programme(y, s, weight) -> float:
+def weak_by_programme(y, s, weight):
     """Weak calibration error as a linear programme over Lipschitz functions (Definition 21)."""
     scores, index = np.unique(s, return_inverse=True)
     residual, step = np.bincount(index, weight * (s - y)), np.diff(np.eye(scores.size), axis=0)
@@ -86,7 +83,7 @@ def weak_by_programme(y, s, weight) -> float:
 
 
 @pytest.mark.parametrize("gap", [0.01, 0.05, 0.2])
-def test_weak_calibration_is_half_the_distance_for_two_cases(gap: float) -> None:
+def test_weak_calibration_is_half_the_distance_for_two_cases(gap):
     """By the package, by linear programmes and by hand: the left constant of Theorem 22 is 1/2."""
     y, s, weight = np.array([0.0, 1.0]), np.array([0.5 - gap, 0.5 + gap]), np.array([0.5, 0.5])
     by_hand = gap * (1 - 2 * gap)
@@ -99,7 +96,7 @@ def test_weak_calibration_is_half_the_distance_for_two_cases(gap: float) -> None
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_laws_keep_to_the_theorems(seed: int) -> None:
+def test_random_laws_keep_to_the_theorems(seed):
     """Theorem 7, Lemma 9 at its fixed point, Theorem 22 with 1/2, and both programmes."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 7))
@@ -116,7 +113,7 @@ def test_random_laws_keep_to_the_theorems(seed: int) -> None:
     assert d == pytest.approx(distance_by_programme(y, s, weight), abs=1e-4)
 
 
-def test_smooth_ece_falls_as_the_root_of_the_distance_for_pairs() -> None:
+def test_smooth_ece_falls_as_the_root_of_the_distance_for_pairs():
     values = []
     for gap in (1e-4, 1e-3):
         y, s = np.array([0, 1]), np.array([0.5 - gap, 0.5 + gap])
@@ -126,7 +123,7 @@ def test_smooth_ece_falls_as_the_root_of_the_distance_for_pairs() -> None:
     assert slope[1] / slope[0] == pytest.approx(0.5, abs=0.01)
 
 
-def test_misprints() -> None:
+def test_misprints():
     """Claim 12 has 2 σ for 2 σ²; section 5.3 leaves the absolute value out."""
     kernel = quad(lambda d: np.exp(-(d**2) / 0.5) / np.sqrt(2 * np.pi / 16), -9, 9)[0]
     assert kernel == pytest.approx(2)
@@ -135,8 +132,8 @@ def test_misprints() -> None:
     assert float(estimators.smooth_ece(y, s)) == pytest.approx(0.2372, abs=1e-4)
 
 
-def test_the_second_expression_of_equation_2_counts_the_ends_twice() -> None:
-    def reflected(x: float, y: float, sigma: float) -> tuple[float, float]:
+def test_the_second_expression_of_equation_2_counts_the_ends_twice():
+    def reflected(x, y, sigma):
         images = {round(2 * k + side * y, 12) for k in range(-6, 7) for side in (1, -1)}
         both = (norm.pdf(2 * k + side * y, x, sigma) for k in range(-6, 7) for side in (1, -1))
         return float(sum(norm.pdf(image, x, sigma) for image in images)), float(sum(both))
@@ -147,7 +144,7 @@ def test_the_second_expression_of_equation_2_counts_the_ends_twice() -> None:
     assert f"{end[0]:.4f}" == "0.6476"
 
 
-def test_corollary_18_has_the_derivative_of_the_logit_the_wrong_way_round() -> None:
+def test_corollary_18_has_the_derivative_of_the_logit_the_wrong_way_round():
     """It is at least 4; printed is at most 4."""
     t = np.linspace(0.01, 0.99, 99)
     assert (1 / (t * (1 - t))).min() == pytest.approx(4)

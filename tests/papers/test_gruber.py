@@ -1,9 +1,5 @@
 """Statements of Gruber & Buettner (2022) that this package meets, and misprints that it shows."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -20,7 +16,7 @@ def cases(truth, proba, size):
     return label, np.repeat(proba, classes, axis=0)[kept], weight[kept]
 
 
-def errors(truth, proba, size) -> dict[str, float]:
+def errors(truth, proba, size):
     """The calibration errors of Theorem 3.1, of a law."""
     label, each, weight = cases(truth, proba, size)
     best = each.argmax(axis=1)
@@ -50,7 +46,7 @@ def random_law(rng):
 
 
 @pytest.mark.parametrize("classes", [3, 5, 10])
-def test_proposition_3_2(classes: int) -> None:
+def test_proposition_3_2(classes):
     alpha = 0.51
     proba = np.full((classes, classes), (1 - alpha) / (classes - 1))
     np.fill_diagonal(proba, alpha)
@@ -62,7 +58,7 @@ def test_proposition_3_2(classes: int) -> None:
     assert float(estimators.kce(label, each, sample_weight=np.rint(100 * weight))) > 0.01
 
 
-def test_the_order_of_theorem_3_1() -> None:
+def test_the_order_of_theorem_3_1():
     """All bounds but that of KS by predicted class, which random laws break."""
     rng, broken = np.random.default_rng([3, 31]), 0
     for _ in range(100):
@@ -76,7 +72,7 @@ def test_the_order_of_theorem_3_1() -> None:
     assert broken > 0
 
 
-def test_two_groups_refute_the_bound_of_ks_by_class() -> None:
+def test_two_groups_refute_the_bound_of_ks_by_class():
     """Two predicted classes with one confidence: the accuracies .9 and .7 are .8 on average."""
     truth, proba = np.array([[0.9, 0.1], [0.3, 0.7]]), np.array([[0.8, 0.2], [0.2, 0.8]])
     made = errors(truth, proba, np.ones(2))
@@ -85,7 +81,7 @@ def test_two_groups_refute_the_bound_of_ks_by_class() -> None:
     assert made["KS by class"] == pytest.approx(0.1)
 
 
-def test_no_map_adds_sharpness() -> None:
+def test_no_map_adds_sharpness():
     """Proposition E.2."""
     rng = np.random.default_rng([3, 52])
     for _ in range(60):
@@ -100,7 +96,7 @@ def test_no_map_adds_sharpness() -> None:
             assert sides[1].discrimination <= sides[0].discrimination + 1e-9
 
 
-def test_both_maps_have_no_ece_and_keep_the_accuracy() -> None:
+def test_both_maps_have_no_ece_and_keep_the_accuracy():
     """Proposition D.2 and appendix E.1.2."""
     rng = np.random.default_rng(0)
     proba = rng.dirichlet(np.ones(4) / 2, 500)
@@ -118,7 +114,7 @@ def test_both_maps_have_no_ece_and_keep_the_accuracy() -> None:
         assert scores.brier_score(label, made) > scores.brier_score(label, given) - 1e-12
 
 
-def test_the_kernel_score_does_not_tell_a_base_rate_from_the_truth() -> None:
+def test_the_kernel_score_does_not_tell_a_base_rate_from_the_truth():
     """Appendix F: proper, and not strictly."""
     truth = np.array([[0.8, 0.2], [0.2, 0.8]])
     made = {}
@@ -132,7 +128,7 @@ def test_the_kernel_score_does_not_tell_a_base_rate_from_the_truth() -> None:
     assert made["reversed"] > 0.1
 
 
-def test_brier_falls_as_much_as_its_calibration_error_for_an_injective_map() -> None:
+def test_brier_falls_as_much_as_its_calibration_error_for_an_injective_map():
     """Proposition 4.5, of the squares; the roots fall by less."""
     truth, proba, size = random_law(np.random.default_rng(2))
     after = proba**0.5 / (proba**0.5).sum(axis=1, keepdims=True)
@@ -149,7 +145,7 @@ def test_brier_falls_as_much_as_its_calibration_error_for_an_injective_map() -> 
     assert roots < abs(np.sqrt(error) - np.sqrt(error_after))
 
 
-def test_the_accuracy_of_appendix_e_1_1_may_change() -> None:
+def test_the_accuracy_of_appendix_e_1_1_may_change():
     """Frequencies .6 and .9 below and above 1/2: the first is less, and it changes its class."""
     risk = np.array([0.6, 0.9])
     before = np.where(np.array([0.4, 0.8]) >= 0.5, risk, 1 - risk).mean()
@@ -157,7 +153,7 @@ def test_the_accuracy_of_appendix_e_1_1_may_change() -> None:
 
 
 @pytest.mark.slow
-def test_all_test_cases_of_figure_1(shared_data: Path) -> None:
+def test_all_test_cases_of_figure_1(shared_data):
     """What ETS improved, of all cases: as read off the authors' panel, to .001."""
     with np.load(shared_data / "data" / "cifar10_resnet110_logits.npz") as arrays:
         known, test = (

@@ -1,7 +1,5 @@
 """Quotations of the pages stand in the papers."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -14,13 +12,13 @@ PAPERS = Path(os.environ.get("BAYESCAL_DATA") or ROOT.parent / "shared") / "pape
 QUOTED = re.compile(r'"([^"]{8,}?)"')
 
 
-def letters(text: str) -> str:
+def letters(text):
     """Letters and digits alone, since a text made of a page has its own spaces and signs."""
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 @pytest.mark.parametrize("name", ["blasiok", "dong", "gruber", "torabian"])
-def test_quotations_stand_in_the_paper(name: str) -> None:
+def test_quotations_stand_in_the_paper(name):
     texts = sorted(PAPERS.glob(f"{name}*.txt"))
     if not texts:
         pytest.skip("the texts of the papers are no part of the package")

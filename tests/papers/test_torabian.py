@@ -1,7 +1,5 @@
 """Statements of Torabian & Urner (2024) that this package meets, and misprints that it shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -17,7 +15,7 @@ ARROWS = {
 }
 
 
-def test_pde_sees_what_ece_hides_and_what_is_not_there() -> None:
+def test_pde_sees_what_ece_hides_and_what_is_not_there():
     """Example 1: one bin of scores .35 and .65; once eta is .5, once it is the score."""
     n = 1000
     score = np.repeat([0.35, 0.65], n)
@@ -31,14 +29,14 @@ def test_pde_sees_what_ece_hides_and_what_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(("order", "value"), [("cbad", 1 / 3), ("cdba", 1)])
-def test_observation_7_needs_another_order(order: str, value: float) -> None:
+def test_observation_7_needs_another_order(order, value):
     """Tau of the merged scores is 1 as stated with c < d < b < a, not with the order printed."""
     eta = np.array([(order.index(cell) + 1) / 5 for cell in "abcd"])
     merged = np.array([0.6, 0.6, 0.45, 0.55])
     assert estimators.probabilistic_kendall_tau(eta, merged) == pytest.approx(value)
 
 
-def measures(point, y, f) -> dict[str, float]:
+def measures(point, y, f):
     s, eta = f[point], np.bincount(point, y) / np.bincount(point)
     return {
         "CE_1": float(estimators.pde(y, s, cells=s)),
@@ -51,7 +49,7 @@ def measures(point, y, f) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("operation", ARROWS)
-def test_no_arrow_of_table_1_is_contradicted(operation: str) -> None:
+def test_no_arrow_of_table_1_is_contradicted(operation):
     rng = np.random.default_rng(9)
     for _ in range(40):
         points = int(rng.integers(3, 13))
@@ -82,7 +80,7 @@ def platt(proba, y):
     return fitted.fit(np.tile(proba, 2), np.repeat([1, 0], y.size), weight)
 
 
-def test_platts_scaling_is_that_of_scikit_learn() -> None:
+def test_platts_scaling_is_that_of_scikit_learn():
     frozen = pytest.importorskip("sklearn.frozen")  # since scikit-learn 1.6
     x, y = make_moons(800, noise=0.3, random_state=0)
     svm = SVC().fit(x[:400], y[:400])
@@ -93,13 +91,13 @@ def test_platts_scaling_is_that_of_scikit_learn() -> None:
     assert ours == pytest.approx(peer.predict_proba(x[:400])[:, 1], abs=1e-4)
 
 
-def test_platts_scaling_exists_where_outcomes_are_separated() -> None:
+def test_platts_scaling_exists_where_outcomes_are_separated():
     y = np.repeat([0.0, 1.0], 10)
     fitted = platt(expit(np.linspace(-2, 2, 20)), y).transform([0.2, 0.8])
     assert 0 < fitted[0] < 0.5 < fitted[1] < 1
 
 
-def test_a_risk_of_one_half_refutes_theorem_2() -> None:
+def test_a_risk_of_one_half_refutes_theorem_2():
     """Risks .3 and .5 of equal weight: the constant .4 is calibrated and has the least loss."""
     risk, constant = np.array([0.3, 0.5]), np.full(2, 0.4)
     assert constant.mean() == pytest.approx(risk.mean())

@@ -1,7 +1,5 @@
 """The normal approximation against the posterior, and against a regression by scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -23,7 +21,7 @@ def simulated(request):
 
 
 @pytest.mark.parametrize("family", ["logistic", "beta"])
-def test_its_widths_are_those_of_the_posterior(simulated, family) -> None:
+def test_its_widths_are_those_of_the_posterior(simulated, family):
     setting, trials, hits = simulated
     quick = NormalPosterior.of(setting, trials, hits, CURVES[family], PRESETS["neutral"])
     ratio = {name: [] for name in LINEAR}
@@ -36,7 +34,7 @@ def test_its_widths_are_those_of_the_posterior(simulated, family) -> None:
         assert np.median(values) == pytest.approx(1, abs=0.025), name
 
 
-def test_the_slope_of_a_regression_has_the_error_of_its_information(simulated) -> None:
+def test_the_slope_of_a_regression_has_the_error_of_its_information(simulated):
     from sklearn.linear_model import LogisticRegression
 
     setting, trials, hits = simulated
@@ -52,7 +50,7 @@ def test_the_slope_of_a_regression_has_the_error_of_its_information(simulated) -
     assert error[0] == pytest.approx(1 / np.sqrt(spread), rel=1e-4)
 
 
-def test_counts_of_a_study_do_not_depend_on_the_others(simulated) -> None:
+def test_counts_of_a_study_do_not_depend_on_the_others(simulated):
     setting, trials, hits = simulated
     part = setting.part(range(5, 8))
     some, events = part.counts(3000, 1, 5)

@@ -1,9 +1,5 @@
 """Sizes of studies whose patients come in clusters."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,7 +10,7 @@ from bayescal.errors import InputError
 from bayescal.planning.setting import as_clusters
 
 TRUTH = bc.simulate.clinical(0.2, "overconfident")
-SLOPE: dict[str, Any] = {
+SLOPE = {
     "truth": TRUTH, "of": "calibration_slope", "width": 0.4, "analysis": "wald",
     "n_simulations": 50, "n_jobs": 1, "random_state": 1,
 }  # fmt: skip
@@ -26,13 +22,13 @@ SLOPE: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("size", "effect"), [(1, 1.0), (20, 1.95), ([10, 20, 30], 1 + (1400 / 60 - 1) * 0.05)]
 )
-def test_the_design_effect(size: Any, effect: float) -> None:
+def test_the_design_effect(size, effect):
     planned = as_clusters(0.05, size)
     assert planned is not None
     assert planned.effect == pytest.approx(effect)
 
 
-def test_few_clusters_tell_less_than_the_design_effect_says() -> None:
+def test_few_clusters_tell_less_than_the_design_effect_says():
     """By the square of Student's quantile over the normal one, at clusters less one."""
     planned = as_clusters(0.1, 1000)
     assert planned is not None
@@ -41,7 +37,7 @@ def test_few_clusters_tell_less_than_the_design_effect_says() -> None:
     assert planned.independent(10**6) == pytest.approx(10**6 / planned.effect, rel=0.01)
 
 
-def test_widths_differ_by_chance_as_the_design_effect_is_estimated() -> None:
+def test_widths_differ_by_chance_as_the_design_effect_is_estimated():
     planned = as_clusters(0.1, 50)
     assert planned is not None
     squares = planned.estimated(1050, 4000, 1) ** 2
@@ -53,7 +49,7 @@ def test_widths_differ_by_chance_as_the_design_effect_is_estimated() -> None:
     assert (alone.estimated(1000, 3, 1) == 1).all()
 
 
-def test_a_plan_is_multiplied_by_the_design_effect() -> None:
+def test_a_plan_is_multiplied_by_the_design_effect():
     options = SLOPE | {"assurance": None}
     alone = bc.plan(**options)
     clustered = bc.plan(**options, icc=0.05, cluster_size=20)
@@ -72,7 +68,7 @@ def test_a_plan_is_multiplied_by_the_design_effect() -> None:
 
 
 @pytest.mark.slow
-def test_clustered_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
+def test_clustered_studies_of_the_planned_size_are_as_precise_as_planned():
     """Real fits, with `cluster=`, of patients whose effects are normal on the log-odds."""
     truth = bc.simulate.clinical(0.2, "calibrated")
     result = bc.plan(truth=truth, of="observed_expected", width=0.4, assurance=None, icc=0.06,
@@ -109,6 +105,6 @@ def test_clustered_studies_of_the_planned_size_are_as_precise_as_planned() -> No
         ({"icc": 0.1, "cluster_size": "many"}, "cluster_size must be"),
     ],
 )
-def test_refuses(options: dict[str, Any], message: str) -> None:
+def test_refuses(options, message):
     with pytest.raises(InputError, match=message):
         bc.plan(**SLOPE, **options)

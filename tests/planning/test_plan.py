@@ -1,7 +1,5 @@
 """Sizes by simulated studies: published ones, their order, their own calibration, refusals."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -39,7 +37,7 @@ ISARIC = {
         ("calibration_slope", 0.30, 0.9, 1172),
     ],
 )
-def test_the_sizes_of_isaric_are_those_published(of, width, assurance, published) -> None:
+def test_the_sizes_of_isaric_are_those_published(of, width, assurance, published):
     result = bc.plan(
         **ISARIC, of=of, width=width, assurance=assurance, analysis="wald", n_simulations=400,
         random_state=1,
@@ -49,7 +47,7 @@ def test_the_sizes_of_isaric_are_those_published(of, width, assurance, published
 
 
 @pytest.mark.slow
-def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
+def test_studies_of_the_planned_size_are_as_precise_as_planned():
     truth = bc.simulate.truth("clinical-middle-overconfident")
     result = bc.plan(truth=truth, of="observed_expected", width=0.35, random_state=1)
     reached = []
@@ -63,7 +61,7 @@ def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
 
 
 @pytest.mark.slow
-def test_a_study_is_analysed_as_it_will_be_assessed() -> None:
+def test_a_study_is_analysed_as_it_will_be_assessed():
     """The same draws, interval and verdict, whatever the verdict is."""
     sizes = {"calibrated": 2000, "clinical-middle-overconfident": 1200, "clinical-low-shifted": 90}
     seen = set()
@@ -85,7 +83,7 @@ def test_a_study_is_analysed_as_it_will_be_assessed() -> None:
 
 
 @pytest.mark.slow
-def test_the_error_of_the_size_is_that_over_seeds() -> None:
+def test_the_error_of_the_size_is_that_over_seeds():
     options = SLOPE | {"width": 0.4, "analysis": "wald", "n_simulations": 100}
     plans = [bc.plan(**options | {"random_state": seed}) for seed in range(8)]
     spread = np.std([one.n for one in plans], ddof=1)
@@ -94,7 +92,7 @@ def test_the_error_of_the_size_is_that_over_seeds() -> None:
 
 
 @pytest.mark.slow
-def test_the_table_says_what_was_simulated() -> None:
+def test_the_table_says_what_was_simulated():
     result = bc.plan(**SLOPE, width=0.4, analysis="curve", n_simulations=100, n_jobs=1)
     table = result.table
     assert list(table["n"]) == sorted(table["n"])
@@ -110,14 +108,14 @@ def test_the_table_says_what_was_simulated() -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_is_the_same_in_one_process_and_in_two() -> None:
+def test_a_plan_is_the_same_in_one_process_and_in_two():
     options = {
         "truth": "clinical-middle-overconfident", "n_simulations": 50, "draws": 400,
         "analysis": "curve", "random_state": 1, "n_jobs": 1,
     }  # fmt: skip
-    heard: list[tuple[int, int]] = []
+    heard = []
 
-    def progress(done: int, total: int) -> None:
+    def progress(done, total):
         heard.append((done, total))
 
     first = bc.plan(width=0.12, progress=progress, **options)
@@ -128,7 +126,7 @@ def test_a_plan_is_the_same_in_one_process_and_in_two() -> None:
 
 
 @pytest.mark.slow
-def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
+def test_conclusions_need_the_size_at_which_they_are_drawn():
     options = {
         "truth": "clinical-middle-overconfident", "conclude": "miscalibrated", "limit": 0.02,
         "analysis": "curve", "n_simulations": 50, "draws": 400, "random_state": 1, "n_jobs": 1,
@@ -140,13 +138,13 @@ def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
 
 
 @pytest.mark.slow
-def test_updates_are_analysed_as_their_functions_do() -> None:
+def test_updates_are_analysed_as_their_functions_do():
     sample = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     data = bc.CalibrationData(*sample)
     options = ("average", "beta", bc.assess(data, draws=400).facts.prior, 0.9, 400)
     grid = np.linspace(0.01, 0.99, 99)
 
-    def squared(score: np.ndarray) -> np.ndarray:
+    def squared(score):
         return np.interp(score, grid, grid**2)
 
     gain = bc.recalibration_gain(data, after=squared, draws=400, random_state=7)
@@ -178,9 +176,7 @@ def test_updates_are_analysed_as_their_functions_do() -> None:
     ],
     ids=["gain", "update"],
 )
-def test_updates_are_planned_by_what_their_functions_say(
-    monkeypatch, function, told, goal, events
-) -> None:
+def test_updates_are_planned_by_what_their_functions_say(monkeypatch, function, told, goal, events):
     """Functions of the number of events alone: half of the studies of this size have more."""
     monkeypatch.setattr(f"bayescal.planning.studies.{function}", lambda data, **_: told(data))
     truth = bc.simulate.truth("clinical-middle-overconfident")
@@ -189,7 +185,7 @@ def test_updates_are_planned_by_what_their_functions_say(
 
 
 @pytest.mark.slow
-def test_truths_can_be_posteriors_priors_and_evidence() -> None:
+def test_truths_can_be_posteriors_priors_and_evidence():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     sites = np.repeat(["A", "B", "C"], 100)
     pilot = bc.fit(y_true, y_prob, curve="beta", random_state=1)
@@ -210,7 +206,7 @@ def test_truths_can_be_posteriors_priors_and_evidence() -> None:
         assert result.described
 
 
-def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
+def test_prevalence_and_c_statistic_are_those_of_the_patients():
     result = bc.plan(**SLOPE, width=0.4, analysis="curve", n_simulations=50)
     assert result.prevalence == pytest.approx(0.2, abs=1e-3)
 
@@ -238,7 +234,7 @@ def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
         ({"width": 0.3, "n_jobs": 0}, "n_jobs"),
     ],
 )
-def test_the_impossible_and_the_unclear_are_refused(change, message) -> None:
+def test_the_impossible_and_the_unclear_are_refused(change, message):
     with pytest.raises(InputError, match=message):
         bc.plan(**SLOPE | change)
 
@@ -257,18 +253,18 @@ def test_the_impossible_and_the_unclear_are_refused(change, message) -> None:
         ),
     ],
 )
-def test_the_printout_says_which_scores_were_used(scores, told) -> None:
+def test_the_printout_says_which_scores_were_used(scores, told):
     options = {"width": 0.3, "of": "observed_expected", "analysis": "wald", "random_state": 1}
     result = bc.plan(truth="clinical", scores=scores, n_simulations=50, **options)
     assert told in result.protocol()
     assert told.strip(". ") in " ".join(repr(result).split())
 
 
-def test_a_size_far_from_the_goal_is_given_up_after_a_part_of_the_studies() -> None:
+def test_a_size_far_from_the_goal_is_given_up_after_a_part_of_the_studies():
     """And both sizes beside the goal get all."""
-    asked: list[tuple[int, str]] = []
+    asked = []
 
-    def simulate(n: int, extent: str) -> np.ndarray:
+    def simulate(n, extent):
         asked.append((n, extent))
         size = {"look": 25, "part": 100, "all": 400}[extent]
         misled = 8 if extent == "look" else 1
@@ -284,7 +280,7 @@ def test_a_size_far_from_the_goal_is_given_up_after_a_part_of_the_studies() -> N
     assert full == {1810, 2560}
 
 
-def test_periods_are_planned_for_the_next_and_factors_one_at_a_time() -> None:
+def test_periods_are_planned_for_the_next_and_factors_one_at_a_time():
     y_true, y_prob = bc.simulate.sample("calibrated", 120, random_state=1)
     options = {"curve": "logistic", "draws": 400, "random_state": 1}
     periods = bc.fit(y_true, y_prob, period=np.repeat([1, 2], 60), **options)
@@ -296,6 +292,6 @@ def test_periods_are_planned_for_the_next_and_factors_one_at_a_time() -> None:
     assert as_truth(crossed.at(sex="F"))._title == "sex F"
 
 
-def test_streams_differ_by_label_and_by_its_kind() -> None:
+def test_streams_differ_by_label_and_by_its_kind():
     first = {stream(0, *labels).random() for labels in (("a", 1), ("a", "1"), ("a1",))}
     assert len(first) == 3

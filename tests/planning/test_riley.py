@@ -1,7 +1,5 @@
 """Closed forms of sample sizes: published ones, their inverses, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,7 +11,7 @@ from bayescal.planning._riley import c_statistic_error, observed_expected_width
 HEART_VALVE = {"prevalence": 0.018, "c_statistic": 0.8, "log_odds": (-5, 2.5)}
 
 
-def test_the_heart_valve_model_needs_what_was_published() -> None:
+def test_the_heart_valve_model_needs_what_was_published():
     widths = {"observed_expected": 1.0, "c_statistic": 0.1, "calibration_slope": 0.2}
     sizes = bc.planning.riley(**HEART_VALVE, widths=widths)
     assert list(sizes) == list(widths)
@@ -25,12 +23,12 @@ def test_the_heart_valve_model_needs_what_was_published() -> None:
 @pytest.mark.parametrize(
     "scores", [bc.simulate.BetaScores(0.5, 0.5), stats.beta(0.5, 0.5)], ids=["law", "scipy"]
 )
-def test_the_slope_with_risks_from_a_beta_law_needs_what_was_published(scores) -> None:
+def test_the_slope_with_risks_from_a_beta_law_needs_what_was_published(scores):
     sizes = bc.planning.riley(scores=scores, widths={"calibration_slope": 0.2})
     assert sizes["calibration_slope"] == pytest.approx(1644, abs=0.5)
 
 
-def test_log_odds_can_be_a_distribution_and_scores_an_array() -> None:
+def test_log_odds_can_be_a_distribution_and_scores_an_array():
     widths = {"calibration_slope": 0.2}
     normal = bc.planning.riley(log_odds=(-1, 1.5), widths=widths)["calibration_slope"]
     law = bc.planning.riley(log_odds=stats.norm(-1, 1.5), widths=widths)["calibration_slope"]
@@ -40,14 +38,14 @@ def test_log_odds_can_be_a_distribution_and_scores_an_array() -> None:
     assert risks == pytest.approx(normal, rel=1e-3)
 
 
-def test_the_size_of_a_width_has_that_width() -> None:
+def test_the_size_of_a_width_has_that_width():
     n = bc.planning.riley(prevalence=0.2, widths={"observed_expected": 0.3})["observed_expected"]
     assert observed_expected_width(np.array([0.2 * n]), n, stats.norm.ppf(0.975)) == pytest.approx(
         0.3
     )
 
 
-def test_the_error_of_the_c_statistic_is_that_of_all_pairs() -> None:
+def test_the_error_of_the_c_statistic_is_that_of_all_pairs():
     rng = np.random.default_rng(0)
     score = np.sort(np.round(rng.random(60), 1))
     y = rng.random(60) < score
@@ -78,7 +76,7 @@ def test_the_error_of_the_c_statistic_is_that_of_all_pairs() -> None:
         ({"log_odds": None}, "log_odds is missing"),
     ],
 )
-def test_what_gives_no_size_is_refused(change, message) -> None:
+def test_what_gives_no_size_is_refused(change, message):
     widths = {"observed_expected": 1.0, "c_statistic": 0.1, "calibration_slope": 0.2}
     with pytest.raises(InputError, match=message):
         bc.planning.riley(**{**HEART_VALVE, "widths": widths, **change})

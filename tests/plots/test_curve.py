@@ -1,7 +1,5 @@
 """Layers of a reliability diagram: smoothers, ranges off the diagonal, bent axes, and print."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +18,7 @@ from drawn import legend
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [0.5, 0.95])
-def test_ranges_hold_exactly_the_scores_off_the_diagonal(off, calibrated, level) -> None:
+def test_ranges_hold_exactly_the_scores_off_the_diagonal(off, calibrated, level):
     for post in (off, calibrated):
         (above, below), region = sides_of(post, level), post.off_diagonal(level)
         score = region["score"].to_numpy()
@@ -31,7 +29,7 @@ def test_ranges_hold_exactly_the_scores_off_the_diagonal(off, calibrated, level)
             np.testing.assert_array_equal(inside, region.to_numpy() == side)
 
 
-def test_marks_say_on_which_side(off, calibrated) -> None:
+def test_marks_say_on_which_side(off, calibrated):
     ax = bc.plots.reliability(off, Figure().subplots(), off_diagonal=True)
     above, below = (
         [text for text in legend(ax) if text.startswith(side)] for side in ("Above", "Below")
@@ -44,20 +42,20 @@ def test_marks_say_on_which_side(off, calibrated) -> None:
 
 
 @pytest.fixture(scope="module")
-def average() -> bc.CalibrationPosterior:
+def average():
     rng = np.random.default_rng(5)
     y_prob = expit(rng.normal(-0.8, 1.1, 150))
     return bc.compare(rng.random(150) < y_prob, y_prob, random_state=1).posterior
 
 
 @pytest.fixture(scope="module")
-def rare() -> bc.CalibrationPosterior:
+def rare():
     rng = np.random.default_rng(4)
     y_prob = expit(rng.normal(-5.4, 1, 4000))
     return bc.fit(rng.random(4000) < y_prob, y_prob, curve="logistic", random_state=1)
 
 
-def test_a_smoothed_curve_says_so_and_others_are_drawn_as_they_are(average, rare) -> None:
+def test_a_smoothed_curve_says_so_and_others_are_drawn_as_they_are(average, rare):
     told = bc.plots.reliability(average, Figure().subplots()).get_legend_handles_labels()[1]
     assert "Smoothed: 20 % of cases" in told
     ax = bc.plots.reliability(rare, Figure().subplots())
@@ -67,7 +65,7 @@ def test_a_smoothed_curve_says_so_and_others_are_drawn_as_they_are(average, rare
     np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-12)
 
 
-def test_the_axis_is_bent_where_events_are_rare(average, rare) -> None:
+def test_the_axis_is_bent_where_events_are_rare(average, rare):
     bent = bc.plots.reliability(rare, Figure().subplots())
     straight = bc.plots.reliability(average, Figure().subplots())
     assert (bent.get_xscale(), straight.get_xscale()) == ("function", "linear")
@@ -84,7 +82,7 @@ def test_the_axis_is_bent_where_events_are_rare(average, rare) -> None:
 
 
 @pytest.mark.parametrize(("scale", "low", "high"), [("root", 0, 0.15), ("log", 1e-4, 0.1)])
-def test_ticks_are_round_and_apart(scale, low, high) -> None:
+def test_ticks_are_round_and_apart(scale, low, high):
     ticks = round_ticks(scale, low, high)
     assert 4 <= len(ticks) <= 9
     assert ticks == sorted(set(ticks))
@@ -92,12 +90,12 @@ def test_ticks_are_round_and_apart(scale, low, high) -> None:
     assert ticks[-1] <= high
 
 
-def test_a_short_log_axis_has_even_ticks() -> None:
+def test_a_short_log_axis_has_even_ticks():
     np.testing.assert_allclose(round_ticks("log", 0.78, 1.25), [0.8, 0.9, 1, 1.1, 1.2])
 
 
 @pytest.mark.parametrize("width", [3.4, 7.0])
-def test_it_can_be_read_in_print(average, rare, width) -> None:
+def test_it_can_be_read_in_print(average, rare, width):
     """Lines of 0.8 points, letters of 7, and nothing outside the figure."""
     with mpl.rc_context({"font.size": 8}):
         figure, axes = plt.subplots(figsize=(width, 1.25 * width), layout="constrained")
@@ -125,14 +123,14 @@ def cases():
 
 
 @pytest.mark.parametrize("name", ["loess", "lowess", "rcs"])
-def test_an_overlay_counts_effective_cases(cases, name) -> None:
+def test_an_overlay_counts_effective_cases(cases, name):
     y_true, y_prob, weight = cases
     table = bc.CalibrationData(y_true, y_prob, sample_weight=weight)
     known = flexible_curve(y_true, y_prob, AT, smoother=name, sample_weight=weight)
     np.testing.assert_allclose(smoother_at(table, name, AT), known, rtol=1e-8)
 
 
-def test_the_smooth_overlay_is_that_of_the_cases(cases) -> None:
+def test_the_smooth_overlay_is_that_of_the_cases(cases):
     y_true, y_prob, weight = cases
     table = bc.CalibrationData(y_true, y_prob, sample_weight=weight)
     known = smooth_ece_curve(y_true, y_prob, grid=AT, sample_weight=weight).outcome

@@ -1,7 +1,5 @@
 """The display takes what scikit-learn's takes, and draws the posterior in place of bins."""
 
-from __future__ import annotations
-
 import inspect
 
 import matplotlib.pyplot as plt
@@ -33,7 +31,7 @@ def classified():
 
 
 @pytest.mark.parametrize("name", ["from_predictions", "from_estimator", "plot"])
-def test_every_argument_of_scikit_learn_is_taken(name) -> None:
+def test_every_argument_of_scikit_learn_is_taken(name):
     theirs = inspect.signature(getattr(CalibrationDisplay, name)).parameters
     ours = inspect.signature(getattr(Display, name)).parameters
     for key, parameter in theirs.items():
@@ -42,7 +40,7 @@ def test_every_argument_of_scikit_learn_is_taken(name) -> None:
 
 
 @pytest.mark.parametrize("make", [CalibrationDisplay, Display])
-def test_a_call_for_the_one_works_for_the_other(make, cases) -> None:
+def test_a_call_for_the_one_works_for_the_other(make, cases):
     y_true, y_prob = cases
     ax = plt.figure().subplots()
     more = QUICK if make is Display else {}
@@ -66,7 +64,7 @@ def test_a_call_for_the_one_works_for_the_other(make, cases) -> None:
     assert "Perfectly calibrated" not in display.ax_.get_legend_handles_labels()[1]
 
 
-def test_the_band_is_that_of_the_posterior(cases) -> None:
+def test_the_band_is_that_of_the_posterior(cases):
     display = Display.from_predictions(*cases, ci_prob=0.8, **QUICK)
     draws = bc.fit(*cases, **QUICK).curve(display.prob_pred)
     np.testing.assert_allclose(display.prob_true, draws.mean(("chain", "draw")))
@@ -77,14 +75,14 @@ def test_the_band_is_that_of_the_posterior(cases) -> None:
     assert display.points_ is None
 
 
-def test_bins_are_those_of_scikit_learn(cases) -> None:
+def test_bins_are_those_of_scikit_learn(cases):
     theirs = CalibrationDisplay.from_predictions(*cases, n_bins=6)
     display = Display.from_predictions(*cases, n_bins=6, **QUICK)
     np.testing.assert_allclose(display.points_.get_xdata(), theirs.prob_pred)
     np.testing.assert_allclose(display.points_.get_ydata(), theirs.prob_true)
 
 
-def test_the_average_is_the_default(cases) -> None:
+def test_the_average_is_the_default(cases):
     display = Display.from_predictions(*cases, draws=400, random_state=0)
     average = bc.compare(*cases, draws=400, random_state=0).posterior
     expected = average.curve(display.prob_pred).mean(("chain", "draw"))
@@ -93,7 +91,7 @@ def test_the_average_is_the_default(cases) -> None:
     assert "95 % band, smoothed" in display.ax_.get_legend_handles_labels()[1]
 
 
-def test_estimators(classified) -> None:
+def test_estimators(classified):
     model, X, y = classified
     display = Display.from_estimator(model, X[100:], y[100:], **QUICK)
     probability = model.predict_proba(X[100:])
@@ -109,7 +107,7 @@ def test_estimators(classified) -> None:
     assert "Positive class: yes" in spoken.ax_.get_ylabel()
 
 
-def test_several_displays_share_axes(cases) -> None:
+def test_several_displays_share_axes(cases):
     ax = plt.figure().subplots()
     y_true, y_prob = cases
     first = Display.from_predictions(y_true, y_prob, name="A $x", ax=ax, **QUICK)
@@ -120,7 +118,7 @@ def test_several_displays_share_axes(cases) -> None:
     ax.figure.canvas.draw()
 
 
-def test_labels_of_minus_one_and_one(cases) -> None:
+def test_labels_of_minus_one_and_one(cases):
     y_true, y_prob = cases
     signed = Display.from_predictions(2 * y_true - 1, y_prob, **QUICK)
     np.testing.assert_array_equal(
@@ -141,12 +139,12 @@ def test_labels_of_minus_one_and_one(cases) -> None:
         ({"draws": 2}, "draws"),
     ],
 )
-def test_wrong_options_are_named(cases, options, message) -> None:
+def test_wrong_options_are_named(cases, options, message):
     with pytest.raises(ValueError, match=message):
         Display.from_predictions(*cases, **QUICK | options)
 
 
-def test_wrong_estimators_are_named(classified) -> None:
+def test_wrong_estimators_are_named(classified):
     model, X, y = classified
     for wrong, message in (
         (LogisticRegression, "estimator must be a fitted classifier"),

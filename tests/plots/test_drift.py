@@ -1,7 +1,5 @@
 """The figure of drift draws what the posterior computed."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Observed proportions in bins, counts of scores, and curves smoothed where they have steps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -13,12 +11,12 @@ from bayescal.plots._numbers import count_scores, curve_bands, observed_proporti
 
 
 @pytest.fixture(scope="module")
-def post() -> bc.CalibrationPosterior:
+def post():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     return bc.fit(y_true, y_prob, curve="beta", random_state=1)
 
 
-def test_the_strip_shows_every_score_by_outcome(post) -> None:
+def test_the_strip_shows_every_score_by_outcome(post):
     (strip,) = bc.plots.reliability(post, Figure().subplots()).child_axes
     heights = np.concatenate([steps.get_data().values for steps in strip.patches])
     counts = count_scores(post.data, np.linspace(0, 1, 51))
@@ -31,7 +29,7 @@ def test_the_strip_shows_every_score_by_outcome(post) -> None:
     )
 
 
-def test_bins_hold_equally_many_cases(post) -> None:
+def test_bins_hold_equally_many_cases(post):
     observed = observed_proportions(post.data, 8)
     np.testing.assert_array_equal(observed.trials, 25)
     assert observed.hits.sum() == post.data.events
@@ -39,7 +37,7 @@ def test_bins_hold_equally_many_cases(post) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 4, 20, 200, 1000, 100_000])
-def test_automatic_bins_are_few_and_hold_a_handful(n) -> None:
+def test_automatic_bins_are_few_and_hold_a_handful(n):
     y_true, y_prob = bc.simulate.sample("calibrated", n, random_state=0)
     observed = observed_proportions(bc.CalibrationData(y_true, y_prob))
     assert 1 <= observed.trials.size <= 15
@@ -47,19 +45,19 @@ def test_automatic_bins_are_few_and_hold_a_handful(n) -> None:
     assert observed.trials.sum() == pytest.approx(n)
 
 
-def test_ties_stay_together() -> None:
+def test_ties_stay_together():
     data = bc.CalibrationData.from_counts([0.1, 0.2, 0.3, 0.9], [3, 90, 2, 5], [0, 9, 1, 5])
     observed = observed_proportions(data, 4)
     np.testing.assert_array_equal(observed.trials, [93, 7])
     np.testing.assert_allclose(observed.score, [18.3 / 93, 5.1 / 7])
 
 
-def test_few_scores_with_enough_cases_are_bins_of_their_own() -> None:
+def test_few_scores_with_enough_cases_are_bins_of_their_own():
     data = bc.CalibrationData.from_counts([0.1, 0.2, 0.9], [5, 900, 6], [0, 9, 5])
     np.testing.assert_array_equal(observed_proportions(data).trials, [5, 900, 6])
 
 
-def test_sampling_weights_count_as_effective_cases() -> None:
+def test_sampling_weights_count_as_effective_cases():
     data = bc.CalibrationData([0, 1, 1, 0] * 10, [0.2, 0.8, 0.7, 0.3] * 10, [1.5, 0.5] * 20)
     observed = observed_proportions(data, 1)
     assert observed.trials[0] == pytest.approx(data.n * data.weight_scale)
@@ -124,25 +122,25 @@ def test_groups_of_which_nobody_was_followed_to_the_horizon_are_left_out():
     assert observed_proportions(data, 3).score == pytest.approx([0.5, 0.77], abs=0.02)
 
 
-def calibrated(n: int, seed: int = 5) -> bc.CalibrationPosterior:
+def calibrated(n, seed=5):
     rng = np.random.default_rng(seed)
     y_prob = expit(rng.normal(-0.8, 1.1, n))
     return bc.compare(rng.random(n) < y_prob, y_prob, random_state=1).posterior
 
 
 @pytest.fixture(scope="module")
-def average() -> bc.CalibrationPosterior:
+def average():
     return calibrated(150)
 
 
-def bend(values: np.ndarray, score: np.ndarray) -> float:
+def bend(values, score):
     """The largest change of a step from one sixtieth of the range to the next."""
     even = np.linspace(score[0], score[-1], 61)
     return float(np.abs(np.diff(np.interp(even, score, values), 2)).max())
 
 
 @pytest.mark.parametrize("n", [12, 60, 150, 400])
-def test_mean_and_band_have_no_cliffs(n: int) -> None:
+def test_mean_and_band_have_no_cliffs(n):
     post = calibrated(n)
     rough, smooth = curve_bands(post, [0.95]), curve_bands(post, [0.95], smoothed=True)
     np.testing.assert_array_equal(rough.score, smooth.score)
@@ -152,8 +150,8 @@ def test_mean_and_band_have_no_cliffs(n: int) -> None:
         assert bend(end, smooth.score) < 0.03
 
 
-def test_a_straight_line_of_deviations_stays_straight(average, monkeypatch) -> None:
-    def line(_: object, at: np.ndarray) -> np.ndarray:
+def test_a_straight_line_of_deviations_stays_straight(average, monkeypatch):
+    def line(_, at):
         return 0.1 + 0.8 * np.tile(at, (3, 1))
 
     monkeypatch.setattr(_numbers, "_curves", line)
@@ -163,7 +161,7 @@ def test_a_straight_line_of_deviations_stays_straight(average, monkeypatch) -> N
         np.testing.assert_allclose(actual, line(None, score), atol=1e-6)
 
 
-def test_what_is_smoothed_is_near_the_posterior(average) -> None:
+def test_what_is_smoothed_is_near_the_posterior(average):
     rough, smooth = curve_bands(average, [0.95]), curve_bands(average, [0.95], smoothed=True)
     width = (rough.upper - rough.lower)[0]
     assert np.abs(smooth.mean - rough.mean).max() < 0.1 * width.max()

@@ -1,7 +1,5 @@
 """The figure of a plan."""
 
-from __future__ import annotations
-
 import pytest
 
 import bayescal as bc
@@ -11,7 +9,7 @@ SCORES = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
 OPTIONS = {"truth": "clinical", "scores": SCORES, "n_simulations": 50, "random_state": 1}
 
 
-def test_it_shows_widths_beside_the_closed_form_and_assurance() -> None:
+def test_it_shows_widths_beside_the_closed_form_and_assurance():
     result = bc.plan(of="calibration_slope", width=0.4, analysis="wald", **OPTIONS)
     left, right = bc.plots.plan(result)
     labels = [text.get_text() for text in left.get_legend().get_texts()]
@@ -21,11 +19,11 @@ def test_it_shows_widths_beside_the_closed_form_and_assurance() -> None:
     assert any(list(line.get_xdata()) == [result.n] * 2 for line in right.get_lines())
 
 
-def test_the_table_alone_is_enough_and_a_mean_width_has_one_panel() -> None:
+def test_the_table_alone_is_enough_and_a_mean_width_has_one_panel():
     result = bc.plan(of="c_statistic", width=0.1, assurance=None, **OPTIONS)
     assert len(bc.plots.plan(result.table)) == 1
 
 
-def test_anything_else_is_refused() -> None:
+def test_anything_else_is_refused():
     with pytest.raises(InputError, match="result must be what"):
         bc.plots.plan({"n": 3})

@@ -1,12 +1,9 @@
 """The reliability diagram: what it draws is what the posterior and the table say."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from scipy import stats
@@ -18,17 +15,17 @@ from drawn import labelled
 
 
 @pytest.fixture(scope="module")
-def post() -> bc.CalibrationPosterior:
+def post():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     return bc.fit(y_true, y_prob, curve="beta", random_state=1)
 
 
-def bars(ax: Axes) -> ErrorbarContainer:
+def bars(ax):
     (actual,) = [item for item in ax.containers if isinstance(item, ErrorbarContainer)]
     return actual
 
 
-def strip(ax: Axes) -> Axes:
+def strip(ax):
     (actual,) = ax.child_axes
     return actual
 
@@ -36,26 +33,26 @@ def strip(ax: Axes) -> Axes:
 # Axes in, axes out
 
 
-def test_draws_on_the_axes_it_is_given(post, ax) -> None:
+def test_draws_on_the_axes_it_is_given(post, ax):
     before = plt.get_fignums()
     assert bc.plots.reliability(post, ax) is ax
     assert plt.get_fignums() == before
 
 
-def test_makes_one_figure_when_given_none(post) -> None:
+def test_makes_one_figure_when_given_none(post):
     before = plt.get_fignums()
     made = bc.plots.reliability(post)
     assert len(plt.get_fignums()) == len(before) + 1
     assert made.figure.number in plt.get_fignums()
 
 
-def test_leaves_global_settings_alone(post) -> None:
+def test_leaves_global_settings_alone(post):
     before = mpl.rcParams.copy()
     bc.plots.reliability(post)
     assert mpl.rcParams == before
 
 
-def test_says_what_is_what(post, ax) -> None:
+def test_says_what_is_what(post, ax):
     bc.plots.reliability(post, ax)
     (lower, upper), estimate = post.interval("tce"), post.estimate("tce")
     assert ax.get_xlabel() == "Predicted probability"
@@ -78,7 +75,7 @@ def test_says_what_is_what(post, ax) -> None:
     assert ax.get_xlim() == ax.get_ylim() == (0, 1)
 
 
-def test_the_options_reach_the_picture(post, ax) -> None:
+def test_the_options_reach_the_picture(post, ax):
     bc.plots.reliability(post, ax, ci_probs=[0.9], n_bins=None, p=2, legend=False)
     (lower, upper), estimate = post.interval("tce", 0.9, p=2), post.estimate("tce", 0.9, p=2)
     title = f"TCE (p = 2) {estimate:.2f} (90 % CrI {lower:.2f} to {upper:.2f})"
@@ -91,7 +88,7 @@ def test_the_options_reach_the_picture(post, ax) -> None:
 # Numbers drawn are the posterior's
 
 
-def test_the_line_is_the_posterior_mean(post, ax) -> None:
+def test_the_line_is_the_posterior_mean(post, ax):
     bc.plots.reliability(post, ax)
     score, median = labelled(ax, "Posterior mean").get_data()
     assert (score.min(), score.max()) == (post.data.score.min(), post.data.score.max())
@@ -100,7 +97,7 @@ def test_the_line_is_the_posterior_mean(post, ax) -> None:
 
 
 @pytest.mark.parametrize(("where", "level"), [(0, 0.95), (1, 0.5)])
-def test_the_bands_are_equal_tailed(post, ax, where, level) -> None:
+def test_the_bands_are_equal_tailed(post, ax, where, level):
     bc.plots.reliability(post, ax)
     drawn = ax.collections[where].get_paths()[0].vertices
     score = labelled(ax, "Posterior mean").get_xdata()
@@ -110,7 +107,7 @@ def test_the_bands_are_equal_tailed(post, ax, where, level) -> None:
         np.testing.assert_allclose([heights.min(), heights.max()], tails[:, at], rtol=1e-12)
 
 
-def test_the_bars_are_jeffreys_intervals(ax) -> None:
+def test_the_bars_are_jeffreys_intervals(ax):
     data = bc.CalibrationData.from_counts([0.1, 0.4, 0.9], [10, 20, 10], [0, 7, 10])
     bc.plots.reliability(bc.fit(data, curve="beta", random_state=0), ax)
     points, _, (lines,) = bars(ax)
@@ -133,14 +130,14 @@ def test_the_bars_are_jeffreys_intervals(ax) -> None:
         (np.linspace(0.2, 0.8, 400), "auto", (0, 1)),
     ],
 )
-def test_limits_follow_the_scores_unless_told(ax, scores, limits, expected) -> None:
+def test_limits_follow_the_scores_unless_told(ax, scores, limits, expected):
     y_true = np.random.default_rng(0).random(400) < scores
     bc.plots.reliability(bc.fit(y_true, scores, curve="beta", random_state=0), ax, limits=limits)
     np.testing.assert_allclose(ax.get_xlim(), expected)
     np.testing.assert_allclose(ax.get_ylim(), expected)
 
 
-def test_limits_close_in_on_scores_near_one(ax) -> None:
+def test_limits_close_in_on_scores_near_one(ax):
     scores = np.linspace(0.97, 0.999, 400)
     y_true = np.random.default_rng(0).random(400) < scores
     bc.plots.reliability(bc.fit(y_true, scores, curve="beta", random_state=0), ax)
@@ -152,7 +149,7 @@ def test_limits_close_in_on_scores_near_one(ax) -> None:
 # Odd data
 
 
-def many_distinct() -> tuple[np.ndarray, np.ndarray]:
+def many_distinct():
     return bc.simulate.sample("clinical-low-shifted", 6000, random_state=0)
 
 
@@ -169,7 +166,7 @@ def many_distinct() -> tuple[np.ndarray, np.ndarray]:
         pytest.param(*many_distinct(), "beta", id="compressed"),
     ],
 )
-def test_odd_data_can_be_drawn(y_true, y_prob, curve) -> None:
+def test_odd_data_can_be_drawn(y_true, y_prob, curve):
     post = bc.fit(y_true, y_prob, curve=curve, random_state=0)
     figure = Figure(layout="constrained")
     ax = bc.plots.reliability(post, figure.subplots())
@@ -180,7 +177,7 @@ def test_odd_data_can_be_drawn(y_true, y_prob, curve) -> None:
     assert np.isfinite(bars(ax)[0].get_xydata()).all()
 
 
-def test_the_identity_curve_lies_on_the_diagonal(ax) -> None:
+def test_the_identity_curve_lies_on_the_diagonal(ax):
     post = bc.fit([0, 1] * 20, np.linspace(0.1, 0.9, 40), curve="identity", random_state=0)
     bc.plots.reliability(post, ax)
     np.testing.assert_allclose(*labelled(ax, "Posterior mean").get_data(), rtol=1e-12)
@@ -203,7 +200,7 @@ def test_the_identity_curve_lies_on_the_diagonal(ax) -> None:
         ({"p": 0.5}, "p must be at least 1"),
     ],
 )
-def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, message) -> None:
+def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, message):
     with pytest.raises(InputError, match=message):
         bc.plots.reliability(post, ax, **options)
     assert not ax.has_data()
@@ -223,11 +220,11 @@ def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, mes
         (np.nan, np.nan, np.nan, "nan (95 % CrI nan to nan)"),
     ],
 )
-def test_numbers_are_rounded_to_what_is_known(median, lower, upper, expected) -> None:
+def test_numbers_are_rounded_to_what_is_known(median, lower, upper, expected):
     assert interval(median, lower, upper, 0.95) == expected
 
 
-def test_counts_and_percentages() -> None:
+def test_counts_and_percentages():
     assert count(1_234_567, "case") == "1,234,567 cases"
     assert count(1, "case") == "1 case"
     assert count(2.5) == "2.5"

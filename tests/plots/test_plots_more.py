@@ -1,7 +1,5 @@
 """Posteriors of functionals, forests, comparisons, priors: what they draw is what was computed."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import arviz_stats
@@ -9,7 +7,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import bayescal as bc
@@ -20,25 +17,25 @@ from drawn import labelled
 
 
 @pytest.fixture(scope="module")
-def cmp() -> bc.CurveComparison:
+def cmp():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 60, random_state=2)
     return bc.compare(y_true, y_prob, random_state=2)
 
 
 @pytest.fixture(scope="module")
-def average(cmp) -> bc.CalibrationPosterior:
+def average(cmp):
     return cmp.posterior
 
 
 @pytest.fixture(scope="module")
-def post(cmp) -> bc.CalibrationPosterior:
+def post(cmp):
     return bc.fit(cmp.data, curve="beta", random_state=2)
 
 
 # The posterior of a functional
 
 
-def test_tce_draws_interval_and_estimate(average, ax) -> None:
+def test_tce_draws_interval_and_estimate(average, ax):
     assert bc.plots.functional(average, ax=ax, close=0.02) is ax
     values = average.tce().to_numpy().ravel()
     bar = labelled(ax, "95 % credible interval")
@@ -53,7 +50,7 @@ def test_tce_draws_interval_and_estimate(average, ax) -> None:
     assert "P(exactly calibrated)" in bc.plots.functional(average, "signed_error").get_title("left")
 
 
-def test_one_family_has_no_stem(post, ax) -> None:
+def test_one_family_has_no_stem(post, ax):
     bc.plots.functional(post, ax=ax, p=2, ci_prob=0.9)
     assert "Exactly calibrated" not in [item.get_label() for item in ax.collections]
     lower, upper = np.quantile(post.tce(2), [0.05, 0.95])
@@ -65,7 +62,7 @@ def test_one_family_has_no_stem(post, ax) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONALS)
-def test_every_functional_can_be_drawn(average, name) -> None:
+def test_every_functional_can_be_drawn(average, name):
     figure = Figure(layout="constrained")
     ax = bc.plots.functional(average, name, figure.subplots(), close=0.1)
     figure.canvas.draw()
@@ -75,19 +72,19 @@ def test_every_functional_can_be_drawn(average, name) -> None:
     assert region.get_x() + region.get_width() == pytest.approx(FUNCTIONALS[name].ideal + 0.1)
 
 
-def test_a_region_far_from_the_draws_is_in_the_picture(post, ax) -> None:
+def test_a_region_far_from_the_draws_is_in_the_picture(post, ax):
     bc.plots.functional(post, "observed_expected", ax, close=(-1e3, 1e3))
     left, right = ax.get_xlim()
     assert left < -1e3 < 1e3 <= right
 
 
-def test_perfect_calibration_is_a_stem_alone(cmp, ax) -> None:
+def test_perfect_calibration_is_a_stem_alone(cmp, ax):
     bc.plots.functional(bc.fit(cmp.data, curve="identity", random_state=0), ax=ax)
     (stem,) = [item for item in ax.collections if item.get_label() == "Exactly calibrated"]
     assert stem.get_segments()[0].tolist() == [[0, 0], [0, 1]]
 
 
-def test_draws_without_error_are_a_stem_with_their_share(ax) -> None:
+def test_draws_without_error_are_a_stem_with_their_share(ax):
     cases = bc.simulate.sample("clinical-middle-calibrated", 2000, random_state=2)
     average = bc.compare(*cases, draws=400, random_state=1).posterior
     bc.plots.functional(average, ax=ax)
@@ -98,7 +95,7 @@ def test_draws_without_error_are_a_stem_with_their_share(ax) -> None:
     assert 0.05 < told < 0.6
 
 
-def test_titles_change_with_the_data() -> None:
+def test_titles_change_with_the_data():
     errors, families, curves = [], [], []
     for truth in ("clinical-middle-calibrated", "clinical-middle-overconfident"):
         y_true, y_prob = bc.simulate.sample(truth, 2000, random_state=2)
@@ -128,14 +125,14 @@ def test_titles_change_with_the_data() -> None:
         ({"population": "all"}, "population must be one of"),
     ],
 )
-def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, message) -> None:
+def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, message):
     with pytest.raises(InputError, match=message):
         bc.plots.functional(post, ax=ax, **options)
     assert not ax.has_data()
 
 
 @pytest.mark.parametrize("name", ["$\\frac$", "_hidden", "<b>", "a" * 10_000, "two\nlines", ""])
-def test_names_of_users_are_shown_as_text(post, name) -> None:
+def test_names_of_users_are_shown_as_text(post, name):
     figure = Figure(layout="constrained")
     above, below = figure.subplots(2, 1)
     bc.plots.reliability({name: post}, above)
@@ -148,12 +145,12 @@ def test_names_of_users_are_shown_as_text(post, name) -> None:
 # Forest
 
 
-def rows(panel: Axes) -> dict[str, str]:
+def rows(panel):
     labels = [label.get_text() for label in panel.get_yticklabels()]
     return dict(zip(labels, [text.get_text() for text in panel.texts], strict=True))
 
 
-def test_forest_has_a_panel_a_scale_and_the_summary_in_it(average) -> None:
+def test_forest_has_a_panel_a_scale_and_the_summary_in_it(average):
     panels = bc.plots.forest(average)
     assert [panel.get_xlabel() for panel in panels] == [
         "Error (difference in probability)", "Ratio", "Log-odds",
@@ -172,13 +169,13 @@ def test_forest_has_a_panel_a_scale_and_the_summary_in_it(average) -> None:
     assert panels[1].get_lines()[0].get_xdata()[0] == 1
 
 
-def test_forest_of_a_summary_is_that_of_its_posterior(post) -> None:
+def test_forest_of_a_summary_is_that_of_its_posterior(post):
     direct, table = bc.plots.forest(post, ci_prob=0.8), bc.plots.forest(post.summary(0.8))
     assert [rows(panel) for panel in direct] == [rows(panel) for panel in table]
     assert "80 % credible interval" in table[0].figure.get_suptitle()
 
 
-def test_estimators_stand_beneath_on_their_own_scale(post) -> None:
+def test_estimators_stand_beneath_on_their_own_scale(post):
     given = {"ece": (0.1, 0.05, 0.2), "calibration_slope": 0.7, "Mine": (0.2, 0.1, 0.3)}
     panels = bc.plots.forest(post, estimators=given, names=["tce", "observed_expected"])
     assert list(rows(panels[0])) == ["TCE", "Expected calibration error", "Mine"]
@@ -190,7 +187,7 @@ def test_estimators_stand_beneath_on_their_own_scale(post) -> None:
     assert rows(panel)["Expected calibration error"] == "0.10 (0.05 to 0.20)"
 
 
-def test_forest_draws_on_the_axes_it_is_given(post, ax) -> None:
+def test_forest_draws_on_the_axes_it_is_given(post, ax):
     before = plt.get_fignums()
     assert bc.plots.forest(post, ax, names=["tce"]) == [ax]
     assert plt.get_fignums() == before
@@ -205,7 +202,7 @@ def test_forest_draws_on_the_axes_it_is_given(post, ax) -> None:
         ({"post": [1]}, "post must be a CalibrationPosterior or its summary"),
     ],
 )
-def test_forest_says_what_is_wrong(post, change, message) -> None:
+def test_forest_says_what_is_wrong(post, change, message):
     with pytest.raises(InputError, match=message):
         bc.plots.forest(**({"post": post} | change))
 
@@ -213,7 +210,7 @@ def test_forest_says_what_is_wrong(post, change, message) -> None:
 # Comparison
 
 
-def test_comparison_draws_its_table(cmp) -> None:
+def test_comparison_draws_its_table(cmp):
     left, right = bc.plots.comparison(cmp)
     table = cmp.table
     posterior, prior = left.containers
@@ -228,7 +225,7 @@ def test_comparison_draws_its_table(cmp) -> None:
 
 
 @pytest.mark.slow
-def test_elpd_difference_is_that_of_arviz() -> None:
+def test_elpd_difference_is_that_of_arviz():
     """Under identity each patient's density is known; the draws of logistic differ by chance."""
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
     actual = bc.compare(y_true, y_prob, random_state=3)
@@ -248,7 +245,7 @@ def test_elpd_difference_is_that_of_arviz() -> None:
     assert actual.table.loc["identity", ["elpd_diff", "elpd_diff_error"]].tolist() == [0, 0]
 
 
-def test_comparison_takes_a_comparison_and_two_axes(cmp, post, ax) -> None:
+def test_comparison_takes_a_comparison_and_two_axes(cmp, post, ax):
     with pytest.raises(InputError, match="cmp must be a CurveComparison"):
         bc.plots.comparison(post)
     with pytest.raises(InputError, match="axes holds 1, but there are 2 panels"):
@@ -260,7 +257,7 @@ def test_comparison_takes_a_comparison_and_two_axes(cmp, post, ax) -> None:
 # Prior and posterior
 
 
-def test_prior_functional_is_computed_from_the_prior_draws(post) -> None:
+def test_prior_functional_is_computed_from_the_prior_draws(post):
     prior = post.tree["prior"].to_dataset()
     u = np.stack(
         [prior[name].to_numpy().ravel() for name in post.problem.curve.coordinates], axis=1
@@ -275,7 +272,7 @@ def test_prior_functional_is_computed_from_the_prior_draws(post) -> None:
         post.functional("tce", group="likelihood")
 
 
-def test_the_prior_of_an_average_is_a_draw_of_each_family_by_its_weight(cmp, average) -> None:
+def test_the_prior_of_an_average_is_a_draw_of_each_family_by_its_weight(cmp, average):
     prior = average.tree["prior"].to_dataset()
     used = [name for name in cmp.prior_prob if cmp.prior_prob[name] > 0 and name != "identity"]
     family = prior["family"].to_numpy().ravel()
@@ -293,7 +290,7 @@ def test_the_prior_of_an_average_is_a_draw_of_each_family_by_its_weight(cmp, ave
     assert average.functional("tce", group="prior").to_numpy().all()
 
 
-def test_the_prior_of_temperature_in_an_average_is_a_line_through_one_half(cmp) -> None:
+def test_the_prior_of_temperature_in_an_average_is_a_line_through_one_half(cmp):
     actual = bc.compare(
         cmp.data, curves=("temperature",), prior="clinical", draws=1000, random_state=0
     )
@@ -305,7 +302,7 @@ def test_the_prior_of_temperature_in_an_average_is_a_line_through_one_half(cmp) 
 
 
 @pytest.mark.parametrize("which", ["post", "average"])
-def test_prior_and_posterior_are_drawn_side_by_side(which, request) -> None:
+def test_prior_and_posterior_are_drawn_side_by_side(which, request):
     fitted = request.getfixturevalue(which)
     panels = bc.plots.prior_posterior(fitted)
     rates = ["Floor", "One minus ceiling"] if which == "average" else []
@@ -323,7 +320,7 @@ def test_prior_and_posterior_are_drawn_side_by_side(which, request) -> None:
     assert "95 % CrI" in panels[0].get_title("left")
 
 
-def test_prior_posterior_takes_names(post, average, ax) -> None:
+def test_prior_posterior_takes_names(post, average, ax):
     assert bc.plots.prior_posterior(average, ax, coordinates="observed_expected") == [ax]
     assert ax.get_xlabel() == "Observed / expected events (O/E)"
     assert len(bc.plots.prior_posterior(post, coordinates=["curve_alpha", "curve_beta"])) == 2
@@ -336,13 +333,13 @@ def test_prior_posterior_takes_names(post, average, ax) -> None:
 
 
 @pytest.fixture(scope="module")
-def sites() -> bc.MultilevelPosterior:
+def sites():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=2)
     names = np.resize(["North Hospital, ward 1", "North Hospital, ward 2", "S"], 150)
     return bc.fit(y_true, y_prob, site=names, curve="logistic", draws=400, random_state=1)
 
 
-def test_a_forest_of_sites_is_sorted_and_ends_with_the_next_one(sites) -> None:
+def test_a_forest_of_sites_is_sorted_and_ends_with_the_next_one(sites):
     (ax,) = bc.plots.forest(sites)
     names = [text.get_text() for text in ax.get_yticklabels()]
     estimates = {name: sites.at(site=name).estimate("observed_expected") for name in sites.labels}
@@ -360,7 +357,7 @@ def test_a_forest_of_sites_is_sorted_and_ends_with_the_next_one(sites) -> None:
     plt.close("all")
 
 
-def test_one_measure_sorts_the_sites_in_every_panel(sites) -> None:
+def test_one_measure_sorts_the_sites_in_every_panel(sites):
     panels = bc.plots.forest(sites, names=["calibration_slope", "tce"])
     one, other = ([text.get_text() for text in ax.get_yticklabels()] for ax in panels)
     assert one == other
@@ -368,11 +365,11 @@ def test_one_measure_sorts_the_sites_in_every_panel(sites) -> None:
     plt.close("all")
 
 
-def _is_title(text, ax) -> bool:
+def _is_title(text, ax):
     return getattr(text, "get_text", str)() == ax.get_title("left")
 
 
-def test_titles_of_sites_do_not_run_into_each_other(sites) -> None:
+def test_titles_of_sites_do_not_run_into_each_other(sites):
     panels = bc.plots.site_curves(sites)
     figure = panels[0].figure
     figure.draw_without_rendering()
@@ -384,7 +381,7 @@ def test_titles_of_sites_do_not_run_into_each_other(sites) -> None:
     plt.close(figure)
 
 
-def test_an_end_is_not_rounded_onto_the_ideal_that_it_excludes(sites, monkeypatch) -> None:
+def test_an_end_is_not_rounded_onto_the_ideal_that_it_excludes(sites, monkeypatch):
     summary = type(sites.average())
     monkeypatch.setattr(summary, "interval", lambda *args, **options: (0.8, 0.998))
     monkeypatch.setattr(summary, "estimate", lambda *args, **options: 0.9)

@@ -1,7 +1,5 @@
 """The reliability diagram's extras: smoothers, ranges off the diagonal, several models, groups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -14,7 +12,7 @@ from drawn import labelled, legend
 # Overlays
 
 
-def test_overlays_are_the_estimators_curves(off, ax) -> None:
+def test_overlays_are_the_estimators_curves(off, ax):
     bc.plots.reliability(off, ax, overlay=("smooth", "isotonic", "loess"))
     y_true, y_prob, weight = off.data.to_arrays()
     score = labelled(ax, "Posterior mean").get_xdata()
@@ -30,7 +28,7 @@ def test_overlays_are_the_estimators_curves(off, ax) -> None:
 
 
 @pytest.mark.slow
-def test_one_overlay_may_be_named_alone(off, ax) -> None:
+def test_one_overlay_may_be_named_alone(off, ax):
     bc.plots.reliability(off, ax, overlay="rcs")
     assert "Restricted cubic spline" in legend(ax)
 
@@ -38,7 +36,7 @@ def test_one_overlay_may_be_named_alone(off, ax) -> None:
 # Several
 
 
-def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
+def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax):
     models = {"old": off, "new": calibrated}
     assert bc.plots.reliability(models, ax, p=2, ci_probs=[0.5, 0.9]) is ax
     assert len(ax.collections) == len(ax.child_axes) == 2
@@ -57,7 +55,7 @@ def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
     assert len(styles) == 3
 
 
-def test_groups_of_a_table_are_drawn_as_models() -> None:
+def test_groups_of_a_table_are_drawn_as_models():
     y_true, y_prob = bc.simulate.sample("clinical-low-shifted", 300, random_state=0)
     data = bc.CalibrationData(y_true, y_prob, site=np.repeat(["a", "b", "c"], 100))
     fits = {name: bc.fit(data.select(name), curve="beta", random_state=0) for name in data.groups}
@@ -69,7 +67,7 @@ def test_groups_of_a_table_are_drawn_as_models() -> None:
     assert len([line for line in ax.get_lines() if line.get_marker() == "o"]) == 3
 
 
-def test_the_strips_do_not_leave_the_figure(off) -> None:
+def test_the_strips_do_not_leave_the_figure(off):
     ax = bc.plots.reliability(dict.fromkeys("abcdef", off))
     ax.figure.canvas.draw()
     box = ax.figure.bbox
@@ -90,9 +88,7 @@ def test_the_strips_do_not_leave_the_figure(off) -> None:
         ("two", {"n_bins": 0}, "n_bins must be"),
     ],
 )
-def test_bad_options_are_refused_before_anything_is_drawn(
-    off, ax, wanted, options, message
-) -> None:
+def test_bad_options_are_refused_before_anything_is_drawn(off, ax, wanted, options, message):
     posts = {"one": off, "two": {"a": off, "b": off}, "none": {}}
     with pytest.raises(InputError, match=message):
         bc.plots.reliability(posts[wanted], ax, **options)

@@ -1,7 +1,5 @@
 """The risks by outcome: two histograms, each a share of its own cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -21,7 +19,7 @@ def heights(axes):
     return axes.patches[0].get_data().values
 
 
-def test_each_histogram_is_a_share_of_the_cases_with_that_outcome(post) -> None:
+def test_each_histogram_is_a_share_of_the_cases_with_that_outcome(post):
     axes = Figure().subplots(2, 1)
     drawn = bc.plots.risk_distribution(post, axes, n_bins=10, thresholds=[0.3])
     assert list(drawn) == list(axes)
@@ -37,7 +35,7 @@ def test_each_histogram_is_a_share_of_the_cases_with_that_outcome(post) -> None:
     assert drawn[0].texts[0].get_text() == "With the event (2)"
 
 
-def test_outcomes_of_one_class_leave_one_histogram_empty() -> None:
+def test_outcomes_of_one_class_leave_one_histogram_empty():
     post = bc.fit(np.zeros(30), np.linspace(0.1, 0.5, 30), draws=400, random_state=1)
     upper, lower = bc.plots.risk_distribution(post, Figure().subplots(2, 1))
     assert heights(upper).sum() == 0
@@ -48,12 +46,12 @@ def test_outcomes_of_one_class_leave_one_histogram_empty() -> None:
     ("options", "words"),
     [({"n_bins": 0}, "n_bins"), ({"thresholds": [2]}, "thresholds")],
 )
-def test_wrong_options_are_refused_by_name(post, options, words) -> None:
+def test_wrong_options_are_refused_by_name(post, options, words):
     with pytest.raises(InputError, match=words):
         bc.plots.risk_distribution(post, Figure().subplots(2, 1), **options)
 
 
-def test_times_to_an_event_are_refused() -> None:
+def test_times_to_an_event_are_refused():
     times = bc.Survival([1, 2, 3, 4] * 5, [True, False, True, True] * 5)
     post = bc.fit(times, np.linspace(0.2, 0.8, 20), horizon=2.5, draws=400, random_state=1)
     with pytest.raises(InputError, match="left before the horizon"):

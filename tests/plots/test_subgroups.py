@@ -1,7 +1,5 @@
 """The forest of subgroups."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest

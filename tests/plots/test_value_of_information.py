@@ -1,7 +1,5 @@
 """The figure of the value of information draws what the dataset holds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -19,7 +17,7 @@ def post():
 
 @pytest.mark.parametrize("method", ["curve", "cells"])
 @pytest.mark.parametrize("n_more", [None, 50, [500, 50]])
-def test_lines_are_the_values(post, method, n_more) -> None:
+def test_lines_are_the_values(post, method, n_more):
     worth = post.value_of_information(AT, n_more, method)
     ax = Figure(layout="constrained").subplots()
     assert bc.plots.value_of_information(worth, ax) is ax
@@ -41,7 +39,7 @@ def test_lines_are_the_values(post, method, n_more) -> None:
         np.testing.assert_array_equal(lines[name].get_xdata(), [0.1, 0.2, 0.4])
 
 
-def test_the_strip_is_the_probability_of_each_strategy(post) -> None:
+def test_the_strip_is_the_probability_of_each_strategy(post):
     for at in (AT, [0.2]):
         ax = bc.plots.value_of_information(post.value_of_information(at))
         (strip,) = ax.child_axes
@@ -54,7 +52,7 @@ def test_the_strip_is_the_probability_of_each_strategy(post) -> None:
     )
 
 
-def test_other_datasets_are_refused(post) -> None:
+def test_other_datasets_are_refused(post):
     with pytest.raises(ValueError, match="dataset has no evpi"):
         bc.plots.value_of_information(post.net_benefit([0.2]))
     worth = post.value_of_information([0.2])

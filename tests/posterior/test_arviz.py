@@ -1,7 +1,5 @@
 """What the documentation says that ArviZ can and cannot do with a tree."""
 
-from __future__ import annotations
-
 import pytest
 
 import bayescal as bc
@@ -29,7 +27,7 @@ def identity(cases):
     return bc.fit(*cases, curve="identity", random_state=1)
 
 
-def test_summary(one, average, identity) -> None:
+def test_summary(one, average, identity):
     for post in (one, average):
         assert "shift" in arviz_stats.summary(post.tree, kind="stats").index
     with pytest.raises(TypeError):
@@ -38,7 +36,7 @@ def test_summary(one, average, identity) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_leave_one_out_up_to_5000_patients(one, average) -> None:
+def test_leave_one_out_up_to_5000_patients(one, average):
     for post in (one, average):
         assert arviz_stats.loo(post.tree).n_data_points == 200
     many = bc.simulate.sample("clinical-middle-overconfident", 5001, random_state=1)
@@ -47,14 +45,14 @@ def test_leave_one_out_up_to_5000_patients(one, average) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_power_scaling(one, average) -> None:
+def test_power_scaling(one, average):
     assert "shift" in arviz_stats.psense_summary(one.tree).index
     assert "log_prior" not in average.tree.children
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_predictive_plots(one, average, identity) -> None:
+def test_predictive_plots(one, average, identity):
     arviz_plots = pytest.importorskip("arviz_plots")
     for post in (one, average, identity):
         assert arviz_plots.plot_ppc_pava(post.tree, backend="none") is not None

@@ -1,7 +1,5 @@
 """to_datatree(): one naming for one curve and several, and what a person asks for on top."""
 
-from __future__ import annotations
-
 import inspect
 
 import arviz_stats

@@ -1,7 +1,5 @@
 """Functionals against their definitions, worked out another way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats

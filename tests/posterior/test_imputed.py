@@ -1,7 +1,5 @@
 """Draws of imputations, mixed: their variance, their order and what stays in its range."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

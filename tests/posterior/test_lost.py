@@ -1,7 +1,5 @@
 """Net benefit lost to miscalibration: its two identities, its most over a range, its words."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -33,12 +31,12 @@ def losses():
 
 
 @pytest.mark.parametrize("kind", ["points", "spread"])
-def test_over_all_thresholds_it_adds_up_to_the_squared_error(losses, kind) -> None:
+def test_over_all_thresholds_it_adds_up_to_the_squared_error(losses, kind):
     squared = POINTS.mean(POINTS.error**2)
     np.testing.assert_allclose(2 * losses[kind].mean(axis=0), squared, rtol=2e-3)
 
 
-def test_it_is_the_net_benefit_of_the_curve_less_that_of_the_score() -> None:
+def test_it_is_the_net_benefit_of_the_curve_less_that_of_the_score():
     for t in (0.1, 0.25, 0.6):
         value = POINTS.mean(np.maximum(CURVE - t, 0)) / (1 - t)
         by_score = bc.functionals.net_benefit(POINTS, np.array([t]))[:, 0]
@@ -46,7 +44,7 @@ def test_it_is_the_net_benefit_of_the_curve_less_that_of_the_score() -> None:
 
 
 @pytest.mark.parametrize("draws", [POINTS, SPREAD], ids=["points", "spread"])
-def test_no_threshold_of_a_range_loses_more_than_its_most(draws) -> None:
+def test_no_threshold_of_a_range_loses_more_than_its_most(draws):
     inside = np.linspace(0.1, 0.4, 3001)
     each = np.array([net_benefit_lost(draws, float(t)) for t in inside]).max(axis=0)
     most = net_benefit_lost(draws, (0.1, 0.4))
@@ -55,7 +53,7 @@ def test_no_threshold_of_a_range_loses_more_than_its_most(draws) -> None:
     assert (most <= each * 1.02).all()
 
 
-def test_spread_scores_are_those_between_the_rows() -> None:
+def test_spread_scores_are_those_between_the_rows():
     score = np.linspace(0.0005, 0.9995, 1000)
     fine = CurveDraws(score[None] + 0.03, Population(score, np.full(1000, 1e-3)))
     rows = score.reshape(100, 10).mean(axis=1)
@@ -80,7 +78,7 @@ def test_spread_scores_are_those_between_the_rows() -> None:
         (None, "strictly between|must be a list"),
     ],
 )
-def test_thresholds_that_are_none_are_refused(threshold, match) -> None:
+def test_thresholds_that_are_none_are_refused(threshold, match):
     with pytest.raises(InputError, match=match):
         net_benefit_lost(POINTS, threshold)
 
@@ -92,7 +90,7 @@ def a():
     return bc.assess(y, s, thresholds=[0.3, 0.05, 0.1], **options)
 
 
-def test_a_summary_has_it_where_there_are_thresholds(a) -> None:
+def test_a_summary_has_it_where_there_are_thresholds(a):
     post = a.posterior
     rows = [f"net_benefit_lost@{at}" for at in ("0.05", "0.1", "0.3", "0.05 to 0.3")]
     assert list(a.summary().index) == [*post.summary().index, *rows]
@@ -109,7 +107,7 @@ def test_a_summary_has_it_where_there_are_thresholds(a) -> None:
     assert below == (post.values_of("net_benefit_lost", threshold=(0.05, 0.3)) < 0.004).mean()
 
 
-def test_terminal_page_and_record_have_it(a, tmp_path) -> None:
+def test_terminal_page_and_record_have_it(a, tmp_path):
     most = 1000 * a.facts.net_benefit_lost.iloc[-1]
     cell = f"{most['estimate']:.1f} ({most['lower']:.1f} to {most['upper']:.1f})"
     assert cell in str(a)
@@ -122,7 +120,7 @@ def test_terminal_page_and_record_have_it(a, tmp_path) -> None:
     assert list(record["net_benefit_lost"])[-1] == "net_benefit_lost@0.05 to 0.3"
 
 
-def test_without_thresholds_nothing_is_said_of_it() -> None:
+def test_without_thresholds_nothing_is_said_of_it():
     y, s = bc.simulate.sample(OFF, 100, random_state=2)
     a = bc.assess(y, s, draws=400, estimators=("ece",), random_state=1)
     assert a.facts.net_benefit_lost.empty
@@ -131,7 +129,7 @@ def test_without_thresholds_nothing_is_said_of_it() -> None:
     assert a.to_dict()["net_benefit_lost"] == {}
 
 
-def test_it_knows_imputations_and_every_population(a) -> None:
+def test_it_knows_imputations_and_every_population(a):
     y, s = bc.simulate.sample(OFF, 150, random_state=2)
     moved = expit(logit(s) + np.random.default_rng(1).normal(0, 0.2, (3, 150)))
     imputed = bc.fit(y, imputation=moved, draws=300, random_state=1)
@@ -145,7 +143,7 @@ def test_it_knows_imputations_and_every_population(a) -> None:
     assert max(ends) < 1.5 * min(ends)
 
 
-def test_the_figure_draws_the_loss_and_titles_the_most(a) -> None:
+def test_the_figure_draws_the_loss_and_titles_the_most(a):
     post, between = a.posterior, (0.05, 0.3)
     ax = bc.plots.net_benefit_lost(post, between, ci_prob=0.9)
     (line,) = ax.get_lines()

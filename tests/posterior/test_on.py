@@ -1,7 +1,5 @@
 """A posterior seen on another population of scores: the same draws, averaged over other scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

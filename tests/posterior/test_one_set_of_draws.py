@@ -1,7 +1,5 @@
 """One set of draws: every number of a posterior is a function of the same curves and weights."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -32,7 +30,7 @@ def flat(values):
 # The hypotheses and their shares
 
 
-def test_the_default_weights_are_those_of_the_recipe(cmp) -> None:
+def test_the_default_weights_are_those_of_the_recipe(cmp):
     prior = cmp.prior_prob
     assert prior["identity"] == 0.05
     odds = {"near": 2, "pieces": 7, "noise": 1, "beta": 3, "lapse": 3, "spline": 3}
@@ -43,7 +41,7 @@ def test_the_default_weights_are_those_of_the_recipe(cmp) -> None:
     assert sum(prior.values()) == pytest.approx(1)
 
 
-def test_families_that_are_named_are_compared_with_no_others() -> None:
+def test_families_that_are_named_are_compared_with_no_others():
     cases = bc.simulate.sample("D4", 60, random_state=1)
     cmp = bc.compare(*cases, curves=["temperature", "logistic"], draws=400, random_state=1)
     assert cmp.prior_prob == pytest.approx(
@@ -56,7 +54,7 @@ def test_families_that_are_named_are_compared_with_no_others() -> None:
     )
 
 
-def test_shares_follow_prior_and_evidence(cmp) -> None:
+def test_shares_follow_prior_and_evidence(cmp):
     table = cmp.table[cmp.table["prior"] > 0]
     joint = np.log(table["prior"]) + table["log_evidence"]
     w = np.exp(joint - logsumexp(joint))
@@ -70,14 +68,14 @@ def test_shares_follow_prior_and_evidence(cmp) -> None:
     assert abs(averaged.exact.sum() - 2000 * w["identity"]) <= 1
 
 
-def test_a_family_without_evidence_has_no_share() -> None:
+def test_a_family_without_evidence_has_no_share():
     shares = shares_of({"identity": 0.1, "near": 0.4, "beta": 0.5}, np.array([0.0, -1, -np.inf]))
     for share in shares:
         assert share.sum() == pytest.approx(1)
         assert not share[2]
 
 
-def test_a_registered_family_has_weight_where_it_is_named() -> None:
+def test_a_registered_family_has_weight_where_it_is_named():
     from dataclasses import replace
 
     register(replace(CURVES["logistic"], name="line"))
@@ -90,7 +88,7 @@ def test_a_registered_family_has_weight_where_it_is_named() -> None:
         unregister("line")
 
 
-def test_near_has_its_own_prior_whatever_the_users() -> None:
+def test_near_has_its_own_prior_whatever_the_users():
     cases = bc.simulate.sample("D4", 200, random_state=1)
     wide = {"shift": 2.0, "log_slope": 1.0, "centre": 0.9}
     ours, theirs = (
@@ -103,7 +101,7 @@ def test_near_has_its_own_prior_whatever_the_users() -> None:
     np.testing.assert_allclose(prior.std(axis=0), 0.05, rtol=0.1)
 
 
-def test_near_is_not_an_update_and_not_exactly_calibrated(cmp) -> None:
+def test_near_is_not_an_update_and_not_exactly_calibrated(cmp):
     assert "near" not in bc.curves.updates()
     assert "logistic" in bc.curves.updates()
     table = cmp.table
@@ -116,7 +114,7 @@ def test_near_is_not_an_update_and_not_exactly_calibrated(cmp) -> None:
 
 
 @pytest.mark.parametrize("population", ["bootstrap", "sample", "beta"])
-def test_exact_calibration_counts_nothing(cmp, population) -> None:
+def test_exact_calibration_counts_nothing(cmp, population):
     post = cmp.posterior
     exact = flat(post.exact)
     assert exact.mean() == pytest.approx(cmp.prob_calibrated, abs=1e-3)
@@ -152,7 +150,7 @@ AGREEING = {
 
 @pytest.mark.filterwarnings("ignore::bayescal.errors.EdgeWarning")
 @pytest.mark.parametrize("cases", AGREEING)
-def test_distances_are_those_of_the_curve_draw_by_draw(cases) -> None:
+def test_distances_are_those_of_the_curve_draw_by_draw(cases):
     """TCE is the mean of |curve - score| under the weights of the same draw."""
     post = bc.fit(*AGREEING[cases](), draws=800, random_state=1)
     exact, rows = flat(post.exact), post.problem.stated
@@ -186,7 +184,7 @@ def test_distances_are_those_of_the_curve_draw_by_draw(cases) -> None:
     np.testing.assert_allclose(post.prob_on_diagonal(rows), (known == 0).mean(axis=0))
 
 
-def test_many_draws_are_left_for_the_curve_however_probable_calibration_is() -> None:
+def test_many_draws_are_left_for_the_curve_however_probable_calibration_is():
     cases = bc.simulate.sample("calibrated", 2000, random_state=1)
     post = bc.compare(*cases, prior_calibrated=0.99, draws=1200, random_state=1).posterior
     assert post.prob_calibrated > 0.98
@@ -195,7 +193,7 @@ def test_many_draws_are_left_for_the_curve_however_probable_calibration_is() -> 
     assert post.interval("tce") == (0.0, 0.0)
 
 
-def test_relabelling_mirrors_everything() -> None:
+def test_relabelling_mirrors_everything():
     y, p = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=2)
     one, other = bc.compare(y, p, random_state=1), bc.compare(1 - y, 1 - p, random_state=1)
     for name in WEIGHTS:
@@ -208,7 +206,7 @@ def test_relabelling_mirrors_everything() -> None:
     np.testing.assert_allclose(*ends, atol=0.11 * float(here.functional("signed_error").std()))
 
 
-def test_a_fit_of_one_family_is_read_from_its_own_draws() -> None:
+def test_a_fit_of_one_family_is_read_from_its_own_draws():
     post = bc.fit(
         *bc.simulate.sample("D4", 100, random_state=1), curve="beta", draws=400, random_state=1
     )
@@ -286,7 +284,7 @@ DOORS = {
 @pytest.mark.filterwarnings("ignore::bayescal.errors.EdgeWarning")
 @pytest.mark.filterwarnings("ignore::bayescal.errors.DiagnosticWarning")
 @pytest.mark.parametrize("door", DOORS)
-def test_no_quantile_contradicts_another(door) -> None:
+def test_no_quantile_contradicts_another(door):
     post = DOORS[door]()
     for population in ("bootstrap", "sample"):
 
@@ -321,7 +319,7 @@ def test_no_quantile_contradicts_another(door) -> None:
             assert post.estimate(name) == pytest.approx(float(post.functional(name).mean()))
 
 
-def test_all_distances_of_an_imputation_are_widened_by_one_factor() -> None:
+def test_all_distances_of_an_imputation_are_widened_by_one_factor():
     """So that E50, E90 and Emax stay in order, and TCE in p."""
     post = _imputed("beta")
     ratio = {}
@@ -336,7 +334,7 @@ def test_all_distances_of_an_imputation_are_widened_by_one_factor() -> None:
 # What they are for
 
 
-def test_a_calibrated_bulk_is_not_counted_as_error() -> None:
+def test_a_calibrated_bulk_is_not_counted_as_error():
     """Chance off the diagonal adds to |g - s| there; these draws count little of it."""
     rng = np.random.default_rng(5)
     x = rng.normal(-0.5, 1.3, 6000)
@@ -356,7 +354,7 @@ def test_a_calibrated_bulk_is_not_counted_as_error() -> None:
 
 
 @pytest.mark.slow
-def test_a_saved_average_gives_every_number_back(cmp, tmp_path) -> None:
+def test_a_saved_average_gives_every_number_back(cmp, tmp_path):
     post = cmp.posterior
     post.to_netcdf(tmp_path / "average.nc")
     back = bc.load(tmp_path / "average.nc")

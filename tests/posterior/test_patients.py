@@ -1,7 +1,5 @@
 """The risk of single patients: draws of the curve at their scores, and P(another decision)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -29,7 +27,7 @@ def post(cases):
     return bc.fit(*cases[:2], **HOW)
 
 
-def test_they_are_the_curve_at_the_scores(post) -> None:
+def test_they_are_the_curve_at_the_scores(post):
     at, thresholds = [0.1, 0.3, 0.3], [0.2, 0.3]
     table = post.risks(at, thresholds, ci_prob=0.8)
     draws = post.predict(at).to_numpy().reshape(-1, 3)
@@ -40,12 +38,12 @@ def test_they_are_the_curve_at_the_scores(post) -> None:
     assert table["flips@0.3"].tolist()[1] == pytest.approx((draws[:, 1] < 0.3).mean())
 
 
-def test_one_number_is_one_patient(post) -> None:
+def test_one_number_is_one_patient(post):
     assert post.risks(0.3).equals(post.risks([0.3]))
     assert list(post.risks(0.3)) == ["score", "risk", "lower", "upper"]
 
 
-def test_of_sites_here_on_average_and_in_a_new_one(sites) -> None:
+def test_of_sites_here_on_average_and_in_a_new_one(sites):
     table = sites.risks(0.25, 0.2, at="B")
     assert table.index.get_level_values("curve").tolist() == ["B", "average site", "new site"]
     views = sites.at(site="B"), sites.average(), sites.new()
@@ -55,14 +53,14 @@ def test_of_sites_here_on_average_and_in_a_new_one(sites) -> None:
     assert width[2] > width[1]
 
 
-def test_of_periods_now_and_next(cases) -> None:
+def test_of_periods_now_and_next(cases):
     y, s, _ = cases
     drift = bc.fit(y, s, period=np.repeat([1, 2, 3], 100), **HOW)
     table = drift.risks([0.1, 0.4])
     assert table.index.tolist() == [(w, k) for w in ("now", "next period") for k in (0, 1)]
 
 
-def test_the_figure_has_a_row_for_each_curve(sites, post) -> None:
+def test_the_figure_has_a_row_for_each_curve(sites, post):
     ax = bc.plots.risks(sites, 0.25, Figure().subplots(), threshold=0.2, at="B")
     assert [text.get_text() for text in ax.get_yticklabels()] == ["B", "average site", "new site"]
     table = sites.risks(0.25, 0.2, at="B")
@@ -76,7 +74,7 @@ def test_the_figure_has_a_row_for_each_curve(sites, post) -> None:
         bc.plots.risks(post, 0.2, Figure().subplots(), at="A")
 
 
-def test_what_there_is_not_is_named(sites, post) -> None:
+def test_what_there_is_not_is_named(sites, post):
     with pytest.raises(InputError, match="at must be one of 'A', 'B', 'C'"):
         sites.risks(0.2, at="X")
     with pytest.raises(InputError, match="outside"):

@@ -1,7 +1,5 @@
 """Performance by the curve: what scores and outcomes give on average, and what they will give."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -1,7 +1,5 @@
 """The posterior view: the tree's schema, what ArviZ makes of it, and what can be asked."""
 
-from __future__ import annotations
-
 import json
 
 import arviz_plots
@@ -24,13 +22,13 @@ GROUPS = {
 
 
 @pytest.fixture(scope="module")
-def data() -> bc.CalibrationData:
+def data():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 250, random_state=11)
     return bc.CalibrationData(y, s)
 
 
 @pytest.fixture(scope="module")
-def post(data) -> bc.CalibrationPosterior:
+def post(data):
     return bc.fit(data, curve="beta", random_state=7)
 
 
@@ -291,7 +289,7 @@ def test_a_weighted_posterior_says_it_is_a_pseudo_posterior():
     assert "log_likelihood" not in post.tree.children
 
 
-def test_some_rows_of_a_summary_are_those_of_all(post) -> None:
+def test_some_rows_of_a_summary_are_those_of_all(post):
     full, names = post.summary(), ["calibration_slope", "tce"]
     assert post.summary(names=names).equals(full.loc[names])
     assert post.summary(names=["ici"]).loc["ici"].equals(full.loc["tce"])
@@ -299,7 +297,7 @@ def test_some_rows_of_a_summary_are_those_of_all(post) -> None:
         post.summary(names=["auc"])
 
 
-def test_two_patients_who_gain_do_not_make_a_gain_certain() -> None:
+def test_two_patients_who_gain_do_not_make_a_gain_certain():
     rng = np.random.default_rng(0)
     gain = rng.dirichlet(np.ones(12), 4000) @ np.r_[0.1, 0.1, np.zeros(10)]
     assert 0.9 < (among_few(gain, 0.1, 12, rng) > 0).mean() < 0.97

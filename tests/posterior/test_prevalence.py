@@ -1,7 +1,5 @@
 """Another prevalence is an offset: of the risks, and of the scores that go with them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

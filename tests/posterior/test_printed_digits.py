@@ -1,7 +1,5 @@
 """Printed digits are the same with another seed, but for one unit of the last."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -17,21 +15,21 @@ SETS = (
 )
 
 
-def units_apart(rows: list[tuple[float, float, float]]) -> int:
+def units_apart(rows):
     """By how many units of the coarser last digit an estimate and its ends differ, printed."""
     printed = [rounded(row, *row[1:]) for row in rows]
     places = min(len(text[0].partition(".")[2]) for text in printed)
     return round(float(np.ptp(np.array(printed, float), axis=0).max()) * 10**places)
 
 
-def test_differences_are_counted_in_units_of_the_last_digit() -> None:
+def test_differences_are_counted_in_units_of_the_last_digit():
     assert (
         units_apart([(0.04, 0.0301, 0.0502), (0.04, 0.0297, 0.0502), (0.04, 0.0304, 0.0522)]) == 2
     )
 
 
 @pytest.mark.slow
-def test_nine_of_ten_rows_differ_by_one_unit_at_most() -> None:
+def test_nine_of_ten_rows_differ_by_one_unit_at_most():
     """Up to two standard errors of so few rows."""
     steady = []
     for name, n in SETS:

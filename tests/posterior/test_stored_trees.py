@@ -1,11 +1,8 @@
 """Stored trees: numbered coordinates, and one clear error if a file was edited or cut off."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +14,7 @@ OUTCOME, SCORE = bc.simulate.sample("D5", 60, random_state=0)
 
 
 @cache
-def stored() -> xr.DataTree:
+def stored():
     """The tree of a posterior as it is in its file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "post.nc"
@@ -27,7 +24,7 @@ def stored() -> xr.DataTree:
     return tree
 
 
-def edited(folder: Path, group: str, change: Any) -> Path:
+def edited(folder, group, change):
     """A stored posterior with one of its groups changed, or left out if that gives None."""
     tree, path = stored(), folder / "edited.nc"
     groups = {name: child.to_dataset() for name, child in tree.children.items()}
@@ -38,8 +35,8 @@ def edited(folder: Path, group: str, change: Any) -> Path:
     return path
 
 
-def with_first(name: str, value: float) -> Any:
-    def change(dataset: xr.Dataset) -> xr.Dataset:
+def with_first(name, value):
+    def change(dataset):
         values = dataset[name].to_numpy().copy()
         values.flat[0] = value
         return dataset.assign({name: (dataset[name].dims, values)})
@@ -65,15 +62,13 @@ def with_first(name: str, value: float) -> Any:
         ("posterior", with_first("shift", np.nan), "not finite"),
     ],
 )
-def test_an_edited_tree_is_refused_by_what_is_wrong(
-    tmp_path: Path, group: str, change: Any, message: str
-) -> None:
+def test_an_edited_tree_is_refused_by_what_is_wrong(tmp_path, group, change, message):
     with pytest.raises(bc.errors.InputError, match=message):
         bc.load(edited(tmp_path, group, change))
 
 
 @pytest.mark.parametrize("seed", ["null", '"x"', "-1", "1.5", "true", "NaN", "9" * 6000])
-def test_a_seed_that_no_fit_writes_is_refused(tmp_path: Path, seed: str) -> None:
+def test_a_seed_that_no_fit_writes_is_refused(tmp_path, seed):
     path = tmp_path / "post.nc"
     tree = bc.fit(OUTCOME, SCORE, curve="logistic", draws=200, random_state=0).tree
     tree.attrs["seed"] = seed
@@ -82,12 +77,12 @@ def test_a_seed_that_no_fit_writes_is_refused(tmp_path: Path, seed: str) -> None
         bc.load(path)
 
 
-def test_a_tree_that_was_not_changed_is_read(tmp_path: Path) -> None:
+def test_a_tree_that_was_not_changed_is_read(tmp_path):
     assert bc.load(edited(tmp_path, "posterior", lambda data: data)).draws == 200
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
-def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -> None:
+def test_a_file_that_is_cut_off_is_refused(tmp_path, share):
     path = edited(tmp_path, "posterior", lambda data: data)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
@@ -95,7 +90,7 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -> None
         bc.load(path)
 
 
-def test_numbered_coordinates_are_one_variable_of_posterior_and_prior(tmp_path) -> None:
+def test_numbered_coordinates_are_one_variable_of_posterior_and_prior(tmp_path):
     y, s = bc.simulate.sample("D4", 120, random_state=1)
     post = bc.fit(y, s, curve="spline", random_state=1)
     size = sum(name.startswith("deviation_") for name in post.problem.curve.coordinates)

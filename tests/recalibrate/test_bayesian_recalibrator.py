@@ -1,9 +1,6 @@
 """The Bayesian recalibrator: against quadrature, against maximum likelihood, on very few data."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,12 +23,12 @@ GRID = np.array([0.0, 0.02, 0.2, 0.5, 0.8, 0.99, 1.0])
 INSIDE = np.clip(GRID, 1e-12, 1 - 1e-12)
 
 
-def data(name: str = "clinical-middle-overconfident", n: int = 120, seed: int = 1) -> Any:
+def data(name="clinical-middle-overconfident", n=120, seed=1):
     y_true, y_prob = simulate.sample(name, n, random_state=seed)
     return y_prob, y_true
 
 
-def three_classes(n: int = 200) -> tuple[Any, Any]:
+def three_classes(n=200):
     rng = np.random.default_rng(9)
     truth = rng.dirichlet([1, 1, 1], n)
     sharp = truth**2 / np.sum(truth**2, axis=1, keepdims=True)
@@ -42,7 +39,7 @@ def three_classes(n: int = 200) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_one_family_is_that_of_fit(family: str) -> None:
+def test_one_family_is_that_of_fit(family):
     scores, outcomes = data()
     fitted = BayesianRecalibrator(family, draws=400, random_state=3).fit(scores, outcomes)
     post = bc.fit(outcomes, scores, curve=family, draws=400, random_state=3)
@@ -52,10 +49,10 @@ def test_one_family_is_that_of_fit(family: str) -> None:
 
 
 @pytest.mark.parametrize("prior", ["clinical", {"shift": Normal(0, 0.1)}])
-def test_the_average_is_that_of_compare(prior: Any) -> None:
+def test_the_average_is_that_of_compare(prior):
     scores, outcomes = data()
     fitted = BayesianRecalibrator(prior=prior, draws=400, random_state=3).fit(scores, outcomes)
-    options: dict[str, Any] = {"prior": prior, "draws": 400, "random_state": 3}
+    options = {"prior": prior, "draws": 400, "random_state": 3}
     post = bc.compare(outcomes, scores, **options).posterior
     np.testing.assert_allclose(
         fitted.transform(GRID), post.predict(INSIDE).mean(("chain", "draw")), rtol=1e-12
@@ -66,7 +63,7 @@ def test_the_average_is_that_of_compare(prior: Any) -> None:
 # Draws and intervals
 
 
-def test_draws_interval_and_mean_are_of_one_posterior() -> None:
+def test_draws_interval_and_mean_are_of_one_posterior():
     scores, outcomes = data()
     fitted = BayesianRecalibrator(draws=1000, random_state=0).fit(scores, outcomes)
     draws = fitted.predict_draws(GRID)
@@ -81,7 +78,7 @@ def test_draws_interval_and_mean_are_of_one_posterior() -> None:
 
 
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
-def test_draws_of_more_classes(mode: str) -> None:
+def test_draws_of_more_classes(mode):
     proba, labels = three_classes()
     fitted = BayesianRecalibrator(draws=400, mode=mode, random_state=0).fit(proba, labels)
     draws = fitted.predict_draws(proba)
@@ -95,7 +92,7 @@ def test_draws_of_more_classes(mode: str) -> None:
 
 
 @pytest.mark.parametrize("curve", ["average", "intercept"])
-def test_class_wise_divides_independent_draws_by_their_sum(curve: str) -> None:
+def test_class_wise_divides_independent_draws_by_their_sum(curve):
     proba, labels = three_classes(60)
     one = BayesianRecalibrator(curve, draws=2000, random_state=0)
     rng = np.random.default_rng(0)
@@ -110,7 +107,7 @@ def test_class_wise_divides_independent_draws_by_their_sum(curve: str) -> None:
     np.testing.assert_allclose(ratio.mean(axis=0), 1, atol=0.05)
 
 
-def test_top_label_recalibrates_the_confidence() -> None:
+def test_top_label_recalibrates_the_confidence():
     proba, labels = three_classes()
     fitted = BayesianRecalibrator(draws=400, mode="top-label", random_state=0).fit(proba, labels)
     best, row = proba.argmax(axis=1), np.arange(200)
@@ -142,7 +139,7 @@ def test_top_label_recalibrates_the_confidence() -> None:
         ([1e-300, 0.5], [1, 0]),
     ],
 )
-def test_an_answer_for_any_data(curve: str, scores: Any, outcomes: Any) -> None:
+def test_an_answer_for_any_data(curve, scores, outcomes):
     with pytest.raises(SeparationError):
         LogisticRecalibrator().fit(scores, np.asarray(outcomes, dtype=int))
     fitted = BayesianRecalibrator(curve, random_state=0)
@@ -154,7 +151,7 @@ def test_an_answer_for_any_data(curve: str, scores: Any, outcomes: Any) -> None:
         assert (np.diff(actual) > -0.02).all()
 
 
-def test_scores_that_are_all_certain() -> None:
+def test_scores_that_are_all_certain():
     scores, outcomes = np.array([0.0] * 30 + [1.0] * 30), np.r_[np.ones(3), np.zeros(27)]
     outcomes = np.r_[outcomes, 1 - outcomes]
     actual = BayesianRecalibrator(random_state=0).fit(scores, outcomes).transform([0.0, 1.0])
@@ -164,7 +161,7 @@ def test_scores_that_are_all_certain() -> None:
         BayesianRecalibrator("logistic", random_state=0).fit(scores, outcomes)
 
 
-def test_new_certain_scores_are_the_most_extreme() -> None:
+def test_new_certain_scores_are_the_most_extreme():
     """Whether or not the cases it was fitted to had scores of 0 and 1."""
     asked = np.array([0.0, 1e-6, 0.01, 0.99, 1 - 1e-6, 1.0])
     for end in (0.2, 0.0):
@@ -176,7 +173,7 @@ def test_new_certain_scores_are_the_most_extreme() -> None:
 
 
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
-def test_a_class_that_was_never_seen(mode: str) -> None:
+def test_a_class_that_was_never_seen(mode):
     proba, labels = three_classes(12)
     labels[:] = 1
     fitted = BayesianRecalibrator(mode=mode, random_state=0).fit(proba, labels, classes=[0, 1, 2])
@@ -189,14 +186,14 @@ def test_a_class_that_was_never_seen(mode: str) -> None:
 # Few data
 
 
-def log_loss(truth: Any, predicted: Any) -> float:
+def log_loss(truth, predicted):
     inside = np.clip(predicted, 1e-6, 1 - 1e-6)
     return -float(np.mean(truth * np.log(inside) + (1 - truth) * np.log1p(-inside)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["D4", "clinical-middle-overconfident", "clinical-low-shifted"])
-def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
+def test_beats_maximum_likelihood_when_data_are_few(name):
     """Expected log loss on new cases, the truth known; no map where there is no maximum.
 
     The risks of D4 are much too extreme, which the prior takes to be rare: there the logistic map
@@ -226,7 +223,7 @@ def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cases_go_through_in_blocks(monkeypatch):
     proba, labels = three_classes()
     fitted = BayesianRecalibrator(draws=200, random_state=0).fit(proba, labels)
     full = fitted.predict_proba(proba), *fitted.interval(proba)
@@ -234,7 +231,7 @@ def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose((fitted.predict_proba(proba), *fitted.interval(proba)), full)
 
 
-def test_sampling_weights_are_scaled_to_effective_cases() -> None:
+def test_sampling_weights_are_scaled_to_effective_cases():
     scores, outcomes = data()
     weight = np.random.default_rng(3).uniform(0.5, 2, scores.size)
     fitted = BayesianRecalibrator(draws=400, random_state=0).fit(scores, outcomes, weight)
@@ -250,7 +247,7 @@ def test_sampling_weights_are_scaled_to_effective_cases() -> None:
     assert fitted.posterior_.data.is_pseudo
 
 
-def test_whole_weights_are_read_as_told() -> None:
+def test_whole_weights_are_read_as_told():
     scores, outcomes = data()
     weight = np.random.default_rng(3).choice([4.0, 20.0], scores.size)
     kish = weight.sum() ** 2 / (weight @ weight)
@@ -267,7 +264,7 @@ def test_whole_weights_are_read_as_told() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
-def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> None:
+def test_weights_of_more_classes_are_scaled_to_effective_cases(mode):
     proba, labels = three_classes()
     weight = np.random.default_rng(3).uniform(0.5, 2, labels.size)
     fitted = BayesianRecalibrator(draws=200, mode=mode, random_state=0)
@@ -276,7 +273,7 @@ def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> Non
     assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - actual).max() > 1e-3
 
 
-def test_refuses_a_level_that_is_none() -> None:
+def test_refuses_a_level_that_is_none():
     fitted = BayesianRecalibrator(draws=100, random_state=0).fit(*data())
     with pytest.raises(InputError, match="ci_prob"):
         fitted.interval([0.5], 1.2)

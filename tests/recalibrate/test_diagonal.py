@@ -1,9 +1,5 @@
 """The diagonal intra order-preserving map, by its definition and by what only it keeps."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,25 +12,25 @@ from bayescal.recalibrate import (
 )
 
 
-def labels_of(truth: Any, rng: Any) -> Any:
+def labels_of(truth, rng):
     return (rng.random((len(truth), 1)) > softmax(truth, axis=1).cumsum(axis=1)).sum(axis=1)
 
 
-def bent(n: int = 2000, k: int = 4, seed: int = 0) -> tuple[Any, Any]:
+def bent(n=2000, k=4, seed=0):
     """Logits z^3 + z of labels drawn from softmax(z), so that no temperature repairs them."""
     rng = np.random.default_rng(seed)
     truth = rng.uniform(-2, 2, size=(n, k))
     return truth**3 + truth, labels_of(truth, rng)
 
 
-def steep(n: int = 400, k: int = 5, seed: int = 3) -> tuple[Any, Any]:
+def steep(n=400, k=5, seed=3):
     """Labels that follow the sign of the logits alone: slopes away from 0 want to be flat."""
     rng = np.random.default_rng(seed)
     logits = 3 * rng.normal(size=(n, k))
     return logits, labels_of(2 * np.sign(logits), rng)
 
 
-def penalised(fitted: Any, slopes: Any, logits: Any, labels: Any) -> float:
+def penalised(fitted, slopes, logits, labels):
     """What the fit maximises, the slope integrated on a fine grid."""
     knots = fitted.knots_
     fine = np.linspace(knots[0], knots[-1], 40_001)
@@ -49,7 +45,7 @@ def penalised(fitted: Any, slopes: Any, logits: Any, labels: Any) -> float:
 
 @pytest.mark.parametrize("penalty", [0, 0.1, 10])
 @pytest.mark.parametrize("made", [bent, steep])
-def test_it_is_the_maximum_of_its_definition(made: Any, penalty: float) -> None:
+def test_it_is_the_maximum_of_its_definition(made, penalty):
     logits, labels = made()
     fitted = DiagonalRecalibrator(penalty=penalty)
     fitted.fit(softmax(logits, axis=1), labels, logits=logits)
@@ -66,7 +62,7 @@ def test_it_is_the_maximum_of_its_definition(made: Any, penalty: float) -> None:
 # What makes it the paper's
 
 
-def test_logits_are_not_their_logarithms() -> None:
+def test_logits_are_not_their_logarithms():
     """A number added to all logits of a case changes a bent map, and no probability."""
     logits, labels = bent()
     proba = softmax(logits, axis=1)
@@ -80,7 +76,7 @@ def test_logits_are_not_their_logarithms() -> None:
     )
 
 
-def test_two_classes_are_antisymmetric_about_even_odds() -> None:
+def test_two_classes_are_antisymmetric_about_even_odds():
     rng = np.random.default_rng(1)
     y_prob = rng.random(500)
     y_true = (rng.random(500) < y_prob**2).astype(int)
@@ -98,7 +94,7 @@ def test_two_classes_are_antisymmetric_about_even_odds() -> None:
 # Arguments
 
 
-def test_weights_of_zero_leave_cases_and_their_logits_out() -> None:
+def test_weights_of_zero_leave_cases_and_their_logits_out():
     logits, labels = bent(300)
     proba, weight = softmax(logits, axis=1), np.arange(300) % 3
     weighted = DiagonalRecalibrator().fit(proba, labels, weight, logits=logits)
@@ -111,7 +107,7 @@ def test_weights_of_zero_leave_cases_and_their_logits_out() -> None:
     assert set(weighted.predict(proba, logits)) <= {0, 1, 2, 3}
 
 
-def test_logits_that_do_not_belong_are_refused() -> None:
+def test_logits_that_do_not_belong_are_refused():
     logits, labels = bent(50)
     proba = softmax(logits, axis=1)
     fitted = DiagonalRecalibrator().fit(proba, labels, logits=logits)

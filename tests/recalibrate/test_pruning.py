@@ -1,7 +1,5 @@
 """Pruned trees against those of scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
@@ -13,7 +11,7 @@ from bayescal.recalibrate.trees import (
 )
 
 
-def test_subtrees_are_those_of_scikit_learn() -> None:
+def test_subtrees_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
     index = np.arange(120.0)[:, None]
     outcomes = (rng.random(120) < np.linspace(0.1, 0.9, 120)).astype(float)
@@ -28,7 +26,7 @@ def test_subtrees_are_those_of_scikit_learn() -> None:
         assert between.fit(index, outcomes).get_n_leaves() == terminal.sum()
 
 
-def test_folds_deal_out_the_cases_in_turn() -> None:
+def test_folds_deal_out_the_cases_in_turn():
     folds = list(fold_weights(np.array([1.0, 3.0, 0.5, 0.0, 2.5]), 3))
     outside = np.array([left_out for _, left_out in folds])
     np.testing.assert_allclose(outside.sum(axis=0), [1, 3, 0.5, 0, 2.5])
@@ -39,7 +37,7 @@ def test_folds_deal_out_the_cases_in_turn() -> None:
         np.testing.assert_allclose(inside + left_out, [1, 3, 0.5, 0, 2.5])
 
 
-def test_single_cases_are_in_every_fifth_fold_and_choose_the_tree_of_scikit_learn() -> None:
+def test_single_cases_are_in_every_fifth_fold_and_choose_the_tree_of_scikit_learn():
     n, folds = 300, np.arange(300) % 5
     for k, (inside, left_out) in enumerate(fold_weights(np.ones(n), 5)):
         np.testing.assert_array_equal(left_out, folds == k)

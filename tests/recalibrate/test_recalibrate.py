@@ -1,9 +1,5 @@
 """Recalibrators against other people's answers, brute force, and hostile data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,8 +34,7 @@ from bayescal.recalibrate import (
     TPMRecalibrator,
     VectorScalingRecalibrator,
 )
-from clinical_sets import CLINICAL, Clinical
-from known_sets import Known
+from clinical_sets import CLINICAL
 
 BOUNDED = BetaRecalibrator()
 EVERY = [
@@ -90,7 +85,7 @@ GRID = np.concatenate([[0, 5e-324, 1e-13], np.linspace(0.001, 0.999, 400), [1 - 
 every = pytest.mark.parametrize("recalibrator", EVERY, ids=repr)
 
 
-def data(name: str = "clinical-middle-overconfident", n: int = 300, seed: int = 1) -> Any:
+def data(name="clinical-middle-overconfident", n=300, seed=1):
     """Scores and outcomes, with some equal scores."""
     y_true, y_prob = simulate.sample(name, n, random_state=seed)
     return y_prob.round(2), y_true
@@ -105,7 +100,7 @@ CORP = "CORP (sklearn isotonic): MCB,DSC,UNC"
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_maximum_likelihood_gives_the_exact_answers(known: Known, name: str) -> None:
+def test_maximum_likelihood_gives_the_exact_answers(known, name):
     outcomes, scores, answers = known(name)
     scores = np.clip(scores, 1e-12, 1 - 1e-12)  # as theirs read scores of exactly 0 and 1
     logistic = LogisticRecalibrator().fit(scores, outcomes)
@@ -116,7 +111,7 @@ def test_maximum_likelihood_gives_the_exact_answers(known: Known, name: str) -> 
 
 
 @pytest.mark.parametrize("name", ["A", "B"])
-def test_beta_agrees_with_betacal_to_its_tolerance(known: Known, name: str) -> None:
+def test_beta_agrees_with_betacal_to_its_tolerance(known, name):
     outcomes, scores, answers = known(name)
     scores = np.clip(scores, 1e-12, 1 - 1e-12)
     beta = BetaRecalibrator().fit(scores, outcomes)
@@ -135,7 +130,7 @@ CHOSEN = [name for name in CLINICAL if name not in {"precip_Logistic", "precip_E
 
 
 @pytest.mark.parametrize("name", CHOSEN)
-def test_reproduces_r_on_clinical_data(clinical: Clinical, name: str) -> None:
+def test_reproduces_r_on_clinical_data(clinical, name):
     outcomes, scores, known = clinical(name)
     intercept = InterceptRecalibrator().fit(scores, outcomes)
     assert intercept.shift_ == pytest.approx(known["citl"][0], rel=1e-6, abs=1e-7)
@@ -150,11 +145,11 @@ def test_reproduces_r_on_clinical_data(clinical: Clinical, name: str) -> None:
     assert actual == pytest.approx(bounded_beta(scores, outcomes), rel=1e-3, abs=1e-4)
 
 
-def bounded_beta(scores: Any, outcomes: Any) -> Any:
+def bounded_beta(scores, outcomes):
     """The constrained fit by a general optimiser."""
     basis = np.column_stack([np.log(scores), -np.log1p(-scores), np.ones_like(scores)])
 
-    def loss(coef: Any) -> Any:
+    def loss(coef):
         eta = basis @ coef
         return -np.mean(log_expit(np.where(outcomes == 1, eta, -eta)))
 
@@ -163,7 +158,7 @@ def bounded_beta(scores: Any, outcomes: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_isotonic_is_scikit_learns(known: Known, name: str) -> None:
+def test_isotonic_is_scikit_learns(known, name):
     outcomes, scores, answers = known(name)
     recalibrated = IsotonicRecalibrator().fit(scores, outcomes).transform(scores)
     plain = IsotonicRegression(out_of_bounds="clip").fit(scores, outcomes).predict(scores)
@@ -174,7 +169,7 @@ def test_isotonic_is_scikit_learns(known: Known, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["D1", "D2", "D4"])
-def test_a_step_has_one_value_and_no_error_on_its_own_cases(name: str) -> None:
+def test_a_step_has_one_value_and_no_error_on_its_own_cases(name):
     """Values that differ in the last digit would split a step, which KS and bins then show."""
     for seed in range(5):
         outcomes, scores = simulate.sample(name, 3000, random_state=seed)
@@ -188,7 +183,7 @@ def test_a_step_has_one_value_and_no_error_on_its_own_cases(name: str) -> None:
 
 @pytest.mark.parametrize("recalibrator", EVERY[:5], ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_cases_get_their_own_maximum(recalibrator: Any, weighted: bool) -> None:
+def test_many_cases_get_their_own_maximum(recalibrator, weighted):
     """With more scores than the table has rows, the likelihood is still level at the answer."""
     y_true, y_prob = simulate.sample("D4", 60_000, random_state=2)
     weight = np.random.default_rng(3).integers(0, 3, y_true.size) if weighted else None
@@ -207,7 +202,7 @@ def test_many_cases_get_their_own_maximum(recalibrator: Any, weighted: bool) -> 
 
 
 @pytest.mark.parametrize("options", [{}, {"prior_weight": 2}, {"prior_centre": "half"}])
-def test_histogram_bins_are_those_of_array_split(options: dict[str, Any]) -> None:
+def test_histogram_bins_are_those_of_array_split(options):
     rng = np.random.default_rng(0)
     scores, outcomes = rng.random(100), rng.integers(0, 2, 100)
     fitted = HistogramRecalibrator(5, **options).fit(scores, outcomes)
@@ -217,7 +212,7 @@ def test_histogram_bins_are_those_of_array_split(options: dict[str, Any]) -> Non
         assert fitted.transform(scores[part]) == pytest.approx(np.full(20, expected))
 
 
-def test_histogram_of_equal_widths() -> None:
+def test_histogram_of_equal_widths():
     scores, outcomes = np.array([0, 0.1, 0.2, 0.21, 0.7, 1.0]), [0, 1, 1, 1, 0, 1]
     laplace = {"prior_weight": 2, "prior_centre": "half"}
     plain = HistogramRecalibrator(5, "width").fit(scores, outcomes)
@@ -228,14 +223,14 @@ def test_histogram_of_equal_widths() -> None:
     np.testing.assert_allclose(smooth.transform(asked), expected)
 
 
-def test_equal_scores_share_a_bin() -> None:
+def test_equal_scores_share_a_bin():
     scores, outcomes = [0.1, 0.2, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 0, 0, 1]
     fitted = HistogramRecalibrator(2).fit(scores, outcomes)
     np.testing.assert_allclose(fitted.transform(scores), [0.2] * 5 + [1])
 
 
 @pytest.mark.parametrize("n", [1, 7, 60, 400])
-def test_bbq_is_its_definition(n: int) -> None:
+def test_bbq_is_its_definition(n):
     rng = np.random.default_rng(n)
     scores, outcomes = rng.random(n).round(2), rng.integers(0, 2, n)
     fewest = max(1, int(np.floor(np.cbrt(n) / 10)))
@@ -262,7 +257,7 @@ def test_bbq_is_its_definition(n: int) -> None:
     np.testing.assert_allclose(fitted.transform(scores), expected, rtol=1e-9)
 
 
-def authors_spline(scores: Any, outcomes: Any, asked: Any) -> Any:
+def authors_spline(scores, outcomes, asked):
     """Gupta et al.'s procedure: least squares over the sorted cases."""
     order = np.argsort(scores)
     s, y = scores[order], outcomes[order]
@@ -273,14 +268,14 @@ def authors_spline(scores: Any, outcomes: Any, asked: Any) -> Any:
 
 
 @pytest.mark.parametrize("n", [200, 2000, 20_000])
-def test_spline_is_the_authors_to_order_one_over_n(n: int) -> None:
+def test_spline_is_the_authors_to_order_one_over_n(n):
     outcomes, scores = simulate.sample("clinical-middle-asymmetric", n, random_state=3)
     asked = np.linspace(0.02, 0.98, 50)
     actual = SplineRecalibrator().fit(scores, outcomes).transform(asked)
     np.testing.assert_allclose(actual, authors_spline(scores, outcomes, asked), atol=10 / n)
 
 
-def test_spline_is_the_least_squares_of_its_definition() -> None:
+def test_spline_is_the_least_squares_of_its_definition():
     scores, outcomes = data(n=40)
     t, knots = (np.arange(200_000) + 0.5) / 200_000, np.linspace(0, 1, 6)
     distinct = np.unique(scores)
@@ -295,14 +290,14 @@ def test_spline_is_the_least_squares_of_its_definition() -> None:
     np.testing.assert_allclose(actual, expected, atol=1e-7)
 
 
-def test_tpm_is_the_curve_of_algorithm_1() -> None:
+def test_tpm_is_the_curve_of_algorithm_1():
     scores, outcomes = data("D5", 2000)
     curve = fit_bpm_curve(outcomes, scores)
     actual = TPMRecalibrator().fit(scores, outcomes).transform(GRID)
     np.testing.assert_array_equal(actual, curve.curve(GRID))
 
 
-def penalised(fitted: MonotoneRecalibrator, coef: Any, scores: Any, outcomes: Any) -> float:
+def penalised(fitted, coef, scores, outcomes):
     """What the monotone map maximises, integrated on a fine grid, at another shift and slopes."""
     knots, z = fitted.knots_, logit(scores)
     fine = np.linspace(min(z.min(), knots[0]) - 1e-9, max(z.max(), knots[-1]) + 1e-9, 40_001)
@@ -317,7 +312,7 @@ def penalised(fitted: MonotoneRecalibrator, coef: Any, scores: Any, outcomes: An
 
 @pytest.mark.parametrize("penalty", [0, 0.1, 10])
 @pytest.mark.parametrize("name", ["D5", "clinical-middle-asymmetric"])
-def test_monotone_is_the_maximum_of_its_definition(name: str, penalty: float) -> None:
+def test_monotone_is_the_maximum_of_its_definition(name, penalty):
     outcomes, scores = simulate.sample(name, 400, random_state=5)
     fitted = MonotoneRecalibrator(penalty=penalty).fit(scores, outcomes)
     best = np.concatenate([[fitted.shift_], fitted.slopes_])
@@ -336,7 +331,7 @@ def test_monotone_is_the_maximum_of_its_definition(name: str, penalty: float) ->
 # Trees
 
 
-def test_calibration_tree_fits_each_group_its_own_line() -> None:
+def test_calibration_tree_fits_each_group_its_own_line():
     rng = np.random.default_rng(6)
     scores, group = rng.uniform(0.05, 0.6, 4000), rng.integers(0, 2, 4000)
     outcomes = rng.random(4000) < np.where(group == 1, scores, scores / 4)
@@ -359,7 +354,7 @@ def test_calibration_tree_fits_each_group_its_own_line() -> None:
 
 
 @every
-def test_probabilities_and_labels(recalibrator: Any) -> None:
+def test_probabilities_and_labels(recalibrator):
     scores, outcomes = data("D1", 500)
     recalibrated = recalibrator.fit(scores, outcomes).transform(GRID)
     assert recalibrated.shape == GRID.shape
@@ -376,7 +371,7 @@ def test_probabilities_and_labels(recalibrator: Any) -> None:
 
 @every
 @pytest.mark.parametrize("n", [300, 4000])
-def test_the_order_of_the_cases_does_not_matter(recalibrator: Any, n: int) -> None:
+def test_the_order_of_the_cases_does_not_matter(recalibrator, n):
     scores, outcomes = data(n=n)
     if n > 2048:
         scores = scores + np.random.default_rng(0).uniform(-1e-3, 1e-3, n).clip(-scores, 1 - scores)
@@ -387,7 +382,7 @@ def test_the_order_of_the_cases_does_not_matter(recalibrator: Any, n: int) -> No
 
 
 @every
-def test_whole_weights_are_repeats(recalibrator: Any) -> None:
+def test_whole_weights_are_repeats(recalibrator):
     scores, outcomes = data()
     weight = np.random.default_rng(2).integers(0, 4, scores.size)
     weighted = recalibrator.fit(scores, outcomes, weight).transform(GRID)
@@ -396,7 +391,7 @@ def test_whole_weights_are_repeats(recalibrator: Any) -> None:
 
 
 @every
-def test_the_scale_of_sampling_weights_does_not_matter(recalibrator: Any) -> None:
+def test_the_scale_of_sampling_weights_does_not_matter(recalibrator):
     scores, outcomes = data()
     weight = np.random.default_rng(3).uniform(0.5, 2, scores.size)
     actual = recalibrator.fit(scores, outcomes, weight).transform(GRID)
@@ -406,7 +401,7 @@ def test_the_scale_of_sampling_weights_does_not_matter(recalibrator: Any) -> Non
 
 @pytest.mark.slow
 @every
-def test_one_two_and_no_columns_are_the_same(recalibrator: Any) -> None:
+def test_one_two_and_no_columns_are_the_same(recalibrator):
     scores, outcomes = data()
     actual = recalibrator.fit(scores, outcomes).transform(scores)
     for form in (scores[:, None], np.column_stack([1 - scores, scores])):
@@ -425,7 +420,7 @@ def test_one_two_and_no_columns_are_the_same(recalibrator: Any) -> None:
         (np.array(["a", "b"], dtype=object), ["a", "b"]),
     ],
 )
-def test_any_two_labels(labels: Any, expected: Any) -> None:
+def test_any_two_labels(labels, expected):
     scores, outcomes = data()
     fitted = LogisticRecalibrator().fit(scores, np.asarray(labels)[outcomes])
     assert fitted.classes_.tolist() == expected
@@ -434,7 +429,7 @@ def test_any_two_labels(labels: Any, expected: Any) -> None:
     assert set(fitted.predict(scores)) <= set(expected)
 
 
-def test_classes_in_the_order_of_the_columns() -> None:
+def test_classes_in_the_order_of_the_columns():
     scores, outcomes = data()
     labels = np.array(["well", "died"])[outcomes]
     fitted = LogisticRecalibrator().fit(scores, labels, classes=["well", "died"])
@@ -445,7 +440,7 @@ def test_classes_in_the_order_of_the_columns() -> None:
 # More than two classes
 
 
-def three_classes(n: int = 600) -> tuple[Any, Any]:
+def three_classes(n=600):
     rng = np.random.default_rng(9)
     logits = rng.normal(size=(n, 3))
     proba = np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True)
@@ -457,7 +452,7 @@ def three_classes(n: int = 600) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     "recalibrator", [r for r in EVERY if not isinstance(r, TOGETHER)], ids=repr
 )
-def test_each_of_more_classes_against_the_rest(recalibrator: Any) -> None:
+def test_each_of_more_classes_against_the_rest(recalibrator):
     proba, labels = three_classes()
     names = np.array(["x", "y", "z"])
     fitted = recalibrator.fit(proba, names[labels], classes=names)
@@ -476,14 +471,14 @@ def test_each_of_more_classes_against_the_rest(recalibrator: Any) -> None:
     )
 
 
-def test_no_class_likely_is_all_alike() -> None:
+def test_no_class_likely_is_all_alike():
     fitted = IsotonicRecalibrator().fit(np.eye(3).repeat(2, axis=0), [0, 0, 1, 1, 2, 2])
     third = np.full((1, 3), 1 / 3)
     fitted.recalibrators_ = [IsotonicRecalibrator().fit([0, 1], [0, 0]) for _ in range(3)]
     np.testing.assert_allclose(fitted.predict_proba(third), third)
 
 
-def test_a_class_that_fails_is_named() -> None:
+def test_a_class_that_fails_is_named():
     proba, labels = three_classes(30)
     labels = np.where(labels == 2, 0, labels)
     with pytest.raises(SeparationError, match="Class 2 against the rest: y_true is perfectly"):
@@ -497,7 +492,7 @@ def test_a_class_that_fails_is_named() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("weight_type", [None, "counts", "sampling"])
 @every
-def test_a_table_is_its_arrays(recalibrator: Any, weight_type: Any) -> None:
+def test_a_table_is_its_arrays(recalibrator, weight_type):
     scores, outcomes = data()
     weight = None
     if weight_type is not None:
@@ -511,7 +506,7 @@ def test_a_table_is_its_arrays(recalibrator: Any, weight_type: Any) -> None:
     assert fitted.classes_.tolist() == [0, 1]
 
 
-def test_sampling_weights_of_a_table_keep_their_effective_size() -> None:
+def test_sampling_weights_of_a_table_keep_their_effective_size():
     """Kish's size is that of the cases, also where equal scores share a row."""
     scores, outcomes = data()
     weight = np.random.default_rng(2).gamma(1, size=300)
@@ -523,7 +518,7 @@ def test_sampling_weights_of_a_table_keep_their_effective_size() -> None:
     )
 
 
-def test_a_table_on_the_grid_recalibrates_nearly_alike() -> None:
+def test_a_table_on_the_grid_recalibrates_nearly_alike():
     outcomes, scores = simulate.sample("D5", 20_000, random_state=3)
     table = CalibrationData(outcomes, scores)
     assert table.is_compressed
@@ -542,13 +537,13 @@ def test_a_table_on_the_grid_recalibrates_nearly_alike() -> None:
         ({"features": [[1], [2]]}, "features was given beside a CalibrationData, which holds"),
     ],
 )
-def test_a_table_comes_alone(options: Any, message: str) -> None:
+def test_a_table_comes_alone(options, message):
     table = CalibrationData([0, 1], [0.2, 0.4])
     with pytest.raises(InputError, match=message):
         ProbabilityCalibrationTreeRecalibrator().fit(table, **options)
 
 
-def test_a_table_says_what_it_cannot_be() -> None:
+def test_a_table_says_what_it_cannot_be():
     table = CalibrationData([0, 1, 1, 0], [0.2, 0.4, 0.3, 0.5], site=["a", "a", "b", "b"])
     with pytest.raises(InputError, match="the table holds 2 groups"):
         IsotonicRecalibrator().fit(table)
@@ -564,7 +559,7 @@ def test_a_table_says_what_it_cannot_be() -> None:
 
 @pytest.mark.parametrize("recalibrator", [r for r in EVERY if isinstance(r, LIKELIHOOD)], ids=repr)
 @pytest.mark.parametrize("label", [0, 1])
-def test_one_class_has_no_maximum(recalibrator: Any, label: int) -> None:
+def test_one_class_has_no_maximum(recalibrator, label):
     with pytest.raises(SeparationError, match=r"A posterior does: use bayescal\.fit"):
         recalibrator.fit(np.linspace(0.6, 0.9, 20), np.full(20, label))
 
@@ -573,7 +568,7 @@ def test_one_class_has_no_maximum(recalibrator: Any, label: int) -> None:
     "recalibrator", [r for r in EVERY if not isinstance(r, LIKELIHOOD)], ids=repr
 )
 @pytest.mark.parametrize("label", [0, 1])
-def test_one_class_moves_the_rest_towards_it(recalibrator: Any, label: int) -> None:
+def test_one_class_moves_the_rest_towards_it(recalibrator, label):
     scores = np.linspace(0.2, 0.8, 40)
     actual = recalibrator.fit(scores, np.full(40, label)).transform(scores)
     assert recalibrator.classes_.tolist() == [0, 1]
@@ -594,19 +589,19 @@ def test_one_class_moves_the_rest_towards_it(recalibrator: Any, label: int) -> N
         (BetaRecalibrator(constrained=False), np.arange(20) < 10),
     ],
 )
-def test_separation_is_named_not_estimated(recalibrator: Any, outcomes: Any) -> None:
+def test_separation_is_named_not_estimated(recalibrator, outcomes):
     with pytest.raises(SeparationError, match="perfectly separated"):
         recalibrator.fit(np.linspace(0.05, 0.95, 20), outcomes)
 
 
-def test_separation_is_found_among_many_scores() -> None:
+def test_separation_is_found_among_many_scores():
     scores = np.random.default_rng(0).permutation(np.linspace(0.01, 0.99, 5001))
     for recalibrator in (LogisticRecalibrator(), BetaRecalibrator()):
         with pytest.raises(SeparationError):
             recalibrator.fit(scores, scores > 0.49998)
 
 
-def test_a_falling_curve_is_level_at_best_under_the_constraint() -> None:
+def test_a_falling_curve_is_level_at_best_under_the_constraint():
     scores = np.linspace(0.05, 0.95, 20)
     fitted = BetaRecalibrator().fit(scores, np.arange(20) < 5)
     assert (fitted.a_, fitted.b_) == (0, 0)
@@ -615,7 +610,7 @@ def test_a_falling_curve_is_level_at_best_under_the_constraint() -> None:
 
 @every
 @pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
-def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score: float) -> None:
+def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator, score):
     scores, outcomes = np.full(40, score), np.arange(40) % 4 == 0
     if isinstance(
         recalibrator, LogisticRecalibrator | BetaRecalibrator | VectorScalingRecalibrator
@@ -646,7 +641,7 @@ def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score:
         max_size=12,
     )
 )
-def test_anything_gives_probabilities_or_says_why_not(recalibrator: Any, cases: Any) -> None:
+def test_anything_gives_probabilities_or_says_why_not(recalibrator, cases):
     scores, outcomes, weight = np.array(cases).T
     try:
         actual = recalibrator.fit(scores, outcomes, weight).transform(GRID)
@@ -676,7 +671,7 @@ def test_anything_gives_probabilities_or_says_why_not(recalibrator: Any, cases: 
         (([0.2, 0.4], [0, 1], [0, 0]), "zero everywhere"),
     ],
 )
-def test_refuses_what_are_not_probabilities_and_labels(arguments: Any, message: str) -> None:
+def test_refuses_what_are_not_probabilities_and_labels(arguments, message):
     for recalibrator in (LogisticRecalibrator(), IsotonicRecalibrator()):
         with pytest.raises(InputError, match=message):
             recalibrator.fit(*arguments)
@@ -690,12 +685,12 @@ def test_refuses_what_are_not_probabilities_and_labels(arguments: Any, message: 
         (["a", "c"], "y holds the class 'b', which classes does not list"),
     ],
 )
-def test_refuses_classes_that_do_not_fit(classes: Any, message: str) -> None:
+def test_refuses_classes_that_do_not_fit(classes, message):
     with pytest.raises(InputError, match=message):
         IsotonicRecalibrator().fit([0.2, 0.4], ["a", "b"], classes=classes)
 
 
-def test_refuses_other_columns_than_it_was_fitted_to() -> None:
+def test_refuses_other_columns_than_it_was_fitted_to():
     two = IsotonicRecalibrator().fit([0.2, 0.4], [0, 1])
     with pytest.raises(InputError, match="X has 3 columns, but 2 classes"):
         two.predict([[0.2, 0.3, 0.5]])
@@ -719,7 +714,7 @@ def test_refuses_other_columns_than_it_was_fitted_to() -> None:
         (DiagonalRecalibrator(n_knots=True), "n_knots"),
         (DiagonalRecalibrator(penalty=-1), "penalty"),
         (TemperatureRecalibrator(loss="mse"), "loss"),
-        (EnsembleTemperatureRecalibrator(loss=None), "loss"),  # type: ignore[arg-type]
+        (EnsembleTemperatureRecalibrator(loss=None), "loss"),
         (TPMRecalibrator(objective="both"), "objective"),
         (DecisionTreeRecalibrator(max_leaves=0), "max_leaves"),
         (DecisionTreeRecalibrator(min_cases=0), "min_cases"),
@@ -732,12 +727,12 @@ def test_refuses_other_columns_than_it_was_fitted_to() -> None:
         (BayesianRecalibrator(prior="flat"), "prior"),
     ],
 )
-def test_refuses_options_out_of_range(recalibrator: Any, message: str) -> None:
+def test_refuses_options_out_of_range(recalibrator, message):
     with pytest.raises(InputError, match=message):
         recalibrator.fit([0.2, 0.4], [0, 1])
 
 
-def test_the_table_holds_every_recalibrator() -> None:
+def test_the_table_holds_every_recalibrator():
     classes = {getattr(recalibrate, name) for name in recalibrate.__all__}
     written = {kind for kind in classes if issubclass(kind, Recalibrator)} - {Recalibrator}
     assert written == {type(recalibrator) for recalibrator in EVERY}
@@ -755,7 +750,7 @@ def test_the_table_holds_every_recalibrator() -> None:
         "DiagonalRecalibrator",
     ],
 )
-def test_two_contradicted_hard_scores_do_not_turn_the_map(name) -> None:
+def test_two_contradicted_hard_scores_do_not_turn_the_map(name):
     rng = np.random.default_rng(0)
     scores = np.concatenate([0.1 + 0.8 * rng.random(58), [0.0, 1.0]])
     outcomes = (rng.random(60) < scores).astype(int)

@@ -1,9 +1,5 @@
 """Recalibrators of all classes at once, against brute force and what must hold for each."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -38,18 +34,18 @@ every = pytest.mark.parametrize("recalibrator", EVERY, ids=repr)
 joint = pytest.mark.parametrize("recalibrator", JOINT, ids=repr)
 
 
-def draw_labels(truth: Any, rng: Any) -> Any:
+def draw_labels(truth, rng):
     return (rng.random((len(truth), 1)) > truth.cumsum(axis=1)).sum(axis=1)
 
 
-def overconfident(n: int = 500, k: int = 4, seed: int = 0) -> tuple[Any, Any]:
+def overconfident(n=500, k=4, seed=0):
     """Predictions softmax(2 z) of labels drawn from softmax(z)."""
     rng = np.random.default_rng(seed)
     z = 1.5 * rng.normal(size=(n, k))
     return softmax(2 * z, axis=1), draw_labels(softmax(z, axis=1), rng)
 
 
-def log_score(proba: Any, labels: Any) -> float:
+def log_score(proba, labels):
     return float(np.mean(np.log(proba[np.arange(labels.size), labels])))
 
 
@@ -57,12 +53,12 @@ def log_score(proba: Any, labels: Any) -> float:
 
 
 @pytest.mark.parametrize(("n", "k"), [(50, 3), (400, 10), (60_000, 3)])
-def test_temperature_solves_its_score_equation(n: int, k: int) -> None:
+def test_temperature_solves_its_score_equation(n, k):
     proba, labels = overconfident(n, k)
     weight = np.random.default_rng(1).integers(0, 3, n)
     z = np.log(proba)
 
-    def excess(slope: float) -> float:
+    def excess(slope):
         mean = np.sum(softmax(slope * z, axis=1) * z, axis=1)
         return float(weight @ (z[np.arange(n), labels] - mean))
 
@@ -73,7 +69,7 @@ def test_temperature_solves_its_score_equation(n: int, k: int) -> None:
 
 
 @pytest.mark.parametrize(("n", "k"), [(200, 3), (800, 6), (40_000, 3)])
-def test_vector_scaling_is_level_at_its_maximum(n: int, k: int) -> None:
+def test_vector_scaling_is_level_at_its_maximum(n, k):
     """Residuals of every class sum to zero, and so do their products with log p."""
     proba, labels = overconfident(n, k)
     proba[:, 0] *= 3
@@ -86,7 +82,7 @@ def test_vector_scaling_is_level_at_its_maximum(n: int, k: int) -> None:
     assert fitted.biases_.sum() == pytest.approx(0, abs=1e-12)
 
 
-def test_vector_scaling_of_two_classes_is_unconstrained_beta_calibration() -> None:
+def test_vector_scaling_of_two_classes_is_unconstrained_beta_calibration():
     outcomes, scores = simulate.sample("clinical-middle-asymmetric", 500, random_state=1)
     vector = VectorScalingRecalibrator().fit(scores, outcomes)
     beta = BetaRecalibrator(constrained=False).fit(scores, outcomes)
@@ -97,7 +93,7 @@ def test_vector_scaling_of_two_classes_is_unconstrained_beta_calibration() -> No
     np.testing.assert_allclose(beta.predict_proba(scores), expected, rtol=1e-9)
 
 
-def components(fitted: EnsembleTemperatureRecalibrator, proba: Any) -> list[Any]:
+def components(fitted, proba):
     tempered = softmax(fitted.slope_ * np.log(proba), axis=1)
     return [tempered, proba, np.full_like(proba, 1 / proba.shape[1])]
 
@@ -105,7 +101,7 @@ def components(fitted: EnsembleTemperatureRecalibrator, proba: Any) -> list[Any]
 @pytest.mark.parametrize("k", [2, 3, 8])
 @pytest.mark.parametrize("share", [0, 0.2])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_other_mixture_is_likelier(k: int, share: float, seed: int) -> None:
+def test_no_other_mixture_is_likelier(k, share, seed):
     """At the maximum no component is likelier than the mixture, and those in it equal it."""
     rng = np.random.default_rng(seed)
     proba, labels = overconfident(300, k, seed)
@@ -131,7 +127,7 @@ def test_no_other_mixture_is_likelier(k: int, share: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize("recalibrator", KEEP_ORDER, ids=repr)
-def test_the_order_of_the_classes_stays(recalibrator: Any) -> None:
+def test_the_order_of_the_classes_stays(recalibrator):
     proba, labels = overconfident()
     actual = recalibrator.fit(proba, labels).predict_proba(proba)
     ascending = np.take_along_axis(actual, np.argsort(proba, axis=1), axis=1)
@@ -140,7 +136,7 @@ def test_the_order_of_the_classes_stays(recalibrator: Any) -> None:
 
 @pytest.mark.slow
 @every
-def test_the_order_of_the_cases_does_not_matter(recalibrator: Any) -> None:
+def test_the_order_of_the_cases_does_not_matter(recalibrator):
     proba, labels = overconfident()
     actual = recalibrator.fit(proba, labels).predict_proba(proba)
     order = np.random.default_rng(1).permutation(labels.size)
@@ -150,7 +146,7 @@ def test_the_order_of_the_cases_does_not_matter(recalibrator: Any) -> None:
 
 @pytest.mark.slow
 @every
-def test_the_order_of_the_columns_does_not_matter(recalibrator: Any) -> None:
+def test_the_order_of_the_columns_does_not_matter(recalibrator):
     proba, labels = overconfident()
     order = [2, 0, 3, 1]
     actual = recalibrator.fit(proba, labels).predict_proba(proba)
@@ -168,7 +164,7 @@ def test_the_order_of_the_columns_does_not_matter(recalibrator: Any) -> None:
 
 @pytest.mark.slow
 @every
-def test_whole_weights_are_repeats(recalibrator: Any) -> None:
+def test_whole_weights_are_repeats(recalibrator):
     proba, labels = overconfident(300)
     weight = np.random.default_rng(2).integers(0, 4, labels.size)
     weighted = recalibrator.fit(proba, labels, weight).predict_proba(proba)
@@ -177,7 +173,7 @@ def test_whole_weights_are_repeats(recalibrator: Any) -> None:
 
 
 @every
-def test_certain_predictions_can_be_wrong(recalibrator: Any) -> None:
+def test_certain_predictions_can_be_wrong(recalibrator):
     proba, labels = overconfident(200, 3)
     proba[:30], labels[:30] = np.eye(3)[np.arange(30) % 3], np.arange(30) % 3
     labels[:3] = [1, 2, 0]
@@ -189,7 +185,7 @@ def test_certain_predictions_can_be_wrong(recalibrator: Any) -> None:
 
 
 @joint
-def test_separation_has_no_maximum(recalibrator: Any) -> None:
+def test_separation_has_no_maximum(recalibrator):
     proba, _ = overconfident(200, 3)
     right, wrong = proba.argmax(axis=1), proba.argmin(axis=1)
     if isinstance(recalibrator, MonotoneRecalibrator | DiagonalRecalibrator):
@@ -203,7 +199,7 @@ def test_separation_has_no_maximum(recalibrator: Any) -> None:
         recalibrator.fit(np.full((9, 3), 1 / 3), np.arange(9) % 3)
 
 
-def test_a_class_without_cases() -> None:
+def test_a_class_without_cases():
     proba, labels = overconfident(200, 3)
     labels = np.where(labels == 2, 0, labels)
     for recalibrator in EVERY:
@@ -216,7 +212,7 @@ def test_a_class_without_cases() -> None:
             assert actual.shape == (200, 3)
 
 
-def test_all_probabilities_equal_in_every_case() -> None:
+def test_all_probabilities_equal_in_every_case():
     proba = np.tile([0.2, 0.3, 0.5], (30, 1))
     labels = np.repeat([0, 1, 2], 10)
     actual = MonotoneRecalibrator().fit(proba, labels).predict_proba(proba)
@@ -227,7 +223,7 @@ def test_all_probabilities_equal_in_every_case() -> None:
     )
 
 
-def test_one_against_the_rest_is_for_those_that_know_no_better() -> None:
+def test_one_against_the_rest_is_for_those_that_know_no_better():
     proba, labels = overconfident()
     for recalibrator in [*JOINT, TOP_LABEL]:
         assert not hasattr(recalibrator.fit(proba, labels), "recalibrators_")
@@ -236,7 +232,7 @@ def test_one_against_the_rest_is_for_those_that_know_no_better() -> None:
 
 
 @every
-def test_refuses_other_columns(recalibrator: Any) -> None:
+def test_refuses_other_columns(recalibrator):
     fitted = recalibrator.fit(*overconfident())
     with pytest.raises(InputError, match="X has 3 columns, but 4 classes"):
         fitted.predict_proba([[0.2, 0.3, 0.5]])

@@ -1,11 +1,7 @@
 """Recalibrators as scikit-learn estimators: its own checks, pipelines, copies, wrapped models."""
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 import pytest
@@ -52,13 +48,13 @@ KINDS = sorted(
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
-def data(n: int = 300, seed: int = 0) -> tuple[Any, Any]:
+def data(n=300, seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.uniform(0.02, 0.98, n)
     return scores, (rng.random(n) < scores**1.5).astype(int)
 
 
-def seeded(kind: Any) -> Any:
+def seeded(kind):
     """One that gives the same answer at every fit."""
     return kind(random_state=0) if kind in (BayesianRecalibrator, SmoothRecalibrator) else kind()
 
@@ -66,7 +62,7 @@ def seeded(kind: Any) -> Any:
 # The checks of scikit-learn
 
 
-def squashed(X: Any, number: int) -> Any:
+def squashed(X, number):
     """Probabilities of so many classes out of any features, in part informative."""
     columns = np.arange(number) + 1
     signal = X @ np.cos(np.outer(np.arange(X.shape[1]) + 1, 2 * columns))
@@ -78,32 +74,32 @@ def squashed(X: Any, number: int) -> Any:
 class Squashing:
     """A recalibrator that takes any features: what scikit-learn's checks feed to estimators."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X, y, sample_weight=None):
         X = self._read(X, reset=True)
         labels = np.unique(np.asarray(y)) if y is not None else np.zeros(2)
         number = max(2, labels.size) if labels.size < 9 else 2
-        return super().fit(squashed(X, number), y, sample_weight)  # type: ignore[misc]
+        return super().fit(squashed(X, number), y, sample_weight)
 
-    def _recalibrated(self, X: Any) -> Any:
+    def _recalibrated(self, X):
         check_is_fitted(self)
         proba = squashed(self._read(X, reset=False), self.classes_.size)
-        return super()._recalibrated(proba)  # type: ignore[misc]
+        return super()._recalibrated(proba)
 
-    def _read(self, X: Any, reset: bool) -> Any:
+    def _read(self, X, reset):
         from sklearn.utils.validation import validate_data
 
         return validate_data(self, X, dtype=np.float64, reset=reset)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = False
         return tags
 
 
-def squashing(kind: Any) -> Any:
+def squashing(kind):
     """The recalibrator behind features, under its own name and importable for pickling."""
 
-    def _fit_classes(self: Any, proba: Any, code: Any, weights: Any) -> None:
+    def _fit_classes(self, proba, code, weights):
         self.recalibrators_ = [
             kind(**self.get_params()).fit(proba[:, j], code == j, weights)
             for j in range(proba.shape[1])
@@ -138,7 +134,7 @@ EXCLUDED_FOR = {
 }
 
 
-def checks() -> Iterator[Any]:
+def checks():
     if not hasattr(estimator_checks, "estimator_checks_generator"):
         return
     for kind, probe in PROBES.items():
@@ -154,7 +150,7 @@ def checks() -> Iterator[Any]:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize(("estimator", "check", "fails"), list(checks()))
-def test_check_of_scikit_learn(estimator: Any, check: Any, fails: bool) -> None:
+def test_check_of_scikit_learn(estimator, check, fails):
     """Those left out must fail. Without xfail: writing a failure up takes longer than the check."""
     with pytest.raises((AssertionError, InputError)) if fails else nullcontext():
         check(estimator)
@@ -176,14 +172,14 @@ UNSQUASHED = [
 
 
 @each_kind
-def test_checks_that_need_no_features(kind: Any) -> None:
+def test_checks_that_need_no_features(kind):
     for name in UNSQUASHED:
         check = getattr(estimator_checks, name, None)  # some came later than 1.5
         if check is not None:
             check(kind.__name__, kind())
 
 
-def test_tags_say_that_a_vector_will_do() -> None:
+def test_tags_say_that_a_vector_will_do():
     assert is_classifier(LogisticRecalibrator())
     get_tags = getattr(sklearn.utils, "get_tags", None)
     if get_tags is None:
@@ -199,7 +195,7 @@ def test_tags_say_that_a_vector_will_do() -> None:
 
 
 @each_kind
-def test_copies_and_pickles(kind: Any) -> None:
+def test_copies_and_pickles(kind):
     scores, y = data()
     fitted = seeded(kind).fit(scores, y)
     actual = fitted.predict_proba(scores)
@@ -214,12 +210,12 @@ def test_copies_and_pickles(kind: Any) -> None:
 # Pipelines
 
 
-def only_positive(proba: Any) -> Any:
+def only_positive(proba):
     return proba[:, 1]
 
 
 @each_kind
-def test_fit_transform_is_fit_and_transform(kind: Any) -> None:
+def test_fit_transform_is_fit_and_transform(kind):
     scores, y = data()
     expected = seeded(kind).fit(scores, y).transform(scores)
     np.testing.assert_array_equal(seeded(kind).fit_transform(scores, y), expected)
@@ -228,7 +224,7 @@ def test_fit_transform_is_fit_and_transform(kind: Any) -> None:
     )
 
 
-def test_in_pipelines() -> None:
+def test_in_pipelines():
     scores, y = data()
     last = make_pipeline(FunctionTransformer(only_positive), BetaRecalibrator())
     both = np.column_stack([1 - scores, scores])
@@ -241,7 +237,7 @@ def test_in_pipelines() -> None:
     assert ((actual > 0) & (actual < 1)).all()
 
 
-def test_arguments_that_are_not_x_and_y_are_metadata() -> None:
+def test_arguments_that_are_not_x_and_y_are_metadata():
     requests = LogisticRecalibrator().get_metadata_routing()
     assert set(requests.fit.requests) == {"sample_weight", "classes"}
     assert not requests.predict_proba.requests
@@ -251,7 +247,7 @@ def test_arguments_that_are_not_x_and_y_are_metadata() -> None:
     assert set(tree.predict_proba.requests) == {"features"}
 
 
-def test_features_are_routed_through_a_pipeline() -> None:
+def test_features_are_routed_through_a_pipeline():
     rng = np.random.default_rng(0)
     scores, features = rng.uniform(0.1, 0.6, 2000), rng.integers(0, 2, (2000, 1))
     y = rng.random(2000) < np.where(features[:, 0] == 1, scores, scores / 3)
@@ -266,7 +262,7 @@ def test_features_are_routed_through_a_pipeline() -> None:
     assert alone.n_split_features_ == 1
 
 
-def test_weights_are_routed_by_a_grid_search() -> None:
+def test_weights_are_routed_by_a_grid_search():
     scores, y = data()
     weight = np.random.default_rng(0).integers(1, 3, y.size)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -278,7 +274,7 @@ def test_weights_are_routed_by_a_grid_search() -> None:
     np.testing.assert_array_equal(search.best_estimator_.levels_, alone.levels_)
 
 
-def test_frozen_in_scikit_learns_own_calibrator() -> None:
+def test_frozen_in_scikit_learns_own_calibrator():
     """A recalibrator is a classifier of probabilities, so that CalibratedClassifierCV takes it."""
     frozen = pytest.importorskip("sklearn.frozen")
     from sklearn.calibration import CalibratedClassifierCV
@@ -292,7 +288,7 @@ def test_frozen_in_scikit_learns_own_calibrator() -> None:
 # Wrapped classifiers
 
 
-def model(classes: int = 2) -> tuple[Any, Any, Any]:
+def model(classes=2):
     X, y = make_classification(
         900, 8, n_informative=5, n_classes=classes, flip_y=0.2, random_state=1
     )
@@ -302,7 +298,7 @@ def model(classes: int = 2) -> tuple[Any, Any, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @each_kind
-def test_wraps_a_fitted_classifier(kind: Any, classes: int) -> None:
+def test_wraps_a_fitted_classifier(kind, classes):
     fitted, X, y = model(classes)
     wrapped = RecalibratedClassifier(fitted, seeded(kind)).fit(X[:300], y[:300])
     proba = wrapped.predict_proba(X[300:])
@@ -318,7 +314,7 @@ def test_wraps_a_fitted_classifier(kind: Any, classes: int) -> None:
     )
 
 
-def test_the_classifier_is_not_fitted_again() -> None:
+def test_the_classifier_is_not_fitted_again():
     fitted, X, y = model()
     before = fitted.predict_proba(X)
     wrapped = RecalibratedClassifier(fitted)
@@ -332,7 +328,7 @@ def test_the_classifier_is_not_fitted_again() -> None:
     assert wrapped.set_params(recalibrator=MonotoneRecalibrator()).fit(X, y).predict(X).size == 600
 
 
-def test_agrees_with_scikit_learns_own_wrapper() -> None:
+def test_agrees_with_scikit_learns_own_wrapper():
     """Isotonic calibration of a frozen classifier, refitted on the same cases."""
     frozen = pytest.importorskip("sklearn.frozen")
     from sklearn.calibration import CalibratedClassifierCV
@@ -346,7 +342,7 @@ def test_agrees_with_scikit_learns_own_wrapper() -> None:
     np.testing.assert_allclose(ours.fit(X, y).predict_proba(X), expected, atol=1e-12)
 
 
-def test_classes_of_the_classifier_that_new_cases_lack() -> None:
+def test_classes_of_the_classifier_that_new_cases_lack():
     fitted, X, y = model(3)
     two = y < 2
     wrapped = RecalibratedClassifier(fitted, HistogramRecalibrator()).fit(X[two], y[two])
@@ -355,7 +351,7 @@ def test_classes_of_the_classifier_that_new_cases_lack() -> None:
     assert set(wrapped.predict(X)) <= {0, 1}
 
 
-def test_weights_reach_the_recalibrator() -> None:
+def test_weights_reach_the_recalibrator():
     fitted, X, y = model()
     weight = np.random.default_rng(0).integers(0, 3, y.size)
     weighted = RecalibratedClassifier(fitted).fit(X, y, sample_weight=weight)
@@ -365,7 +361,7 @@ def test_weights_reach_the_recalibrator() -> None:
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
 
 
-def test_refuses_what_it_cannot_wrap() -> None:
+def test_refuses_what_it_cannot_wrap():
     _, X, y = model()
     with pytest.raises(NotFittedError):
         RecalibratedClassifier(LogisticRegression()).fit(X, y)
@@ -375,7 +371,7 @@ def test_refuses_what_it_cannot_wrap() -> None:
     assert RecalibratedClassifier(pipeline).fit(X, y).predict(X).shape == y.shape
 
 
-def test_data_frames_and_other_arrays() -> None:
+def test_data_frames_and_other_arrays():
     pandas = pytest.importorskip("pandas")
     scores, y = data()
     actual = LogisticRecalibrator().fit(pandas.Series(scores), pandas.Series(y)).transform(scores)
@@ -393,7 +389,7 @@ def test_data_frames_and_other_arrays() -> None:
 
 
 @pytest.fixture
-def frame() -> tuple[Any, Any]:
+def frame():
     """Probabilities of three classes in columns named after them, in no order; labels."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(3)
@@ -403,7 +399,7 @@ def frame() -> tuple[Any, Any]:
     return pd.DataFrame(proba, columns=names), labels
 
 
-def test_columns_of_a_frame_are_matched_by_name(frame: Any) -> None:
+def test_columns_of_a_frame_are_matched_by_name(frame):
     table, labels = frame
     ordered = table[["a", "b", "c"]]
     expected = LogisticRecalibrator().fit(ordered.to_numpy(), labels, classes=["a", "b", "c"])
@@ -415,7 +411,7 @@ def test_columns_of_a_frame_are_matched_by_name(frame: Any) -> None:
     np.testing.assert_array_equal(fitted.predict_proba(table), fitted.predict_proba(ordered))
 
 
-def test_a_frame_of_two_classes_is_read_by_name(frame: Any) -> None:
+def test_a_frame_of_two_classes_is_read_by_name(frame):
     table, labels = frame
     two = (labels == "a") | (labels == "c")
     part = table.loc[two, ["c", "a"]].div(table.loc[two, ["c", "a"]].sum(axis=1), axis=0)
@@ -424,7 +420,7 @@ def test_a_frame_of_two_classes_is_read_by_name(frame: Any) -> None:
     np.testing.assert_allclose(fitted.transform(part), event.transform(part["c"]), rtol=1e-12)
 
 
-def test_numbered_columns_are_no_names() -> None:
+def test_numbered_columns_are_no_names():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(4)
     proba = rng.dirichlet([1, 1, 1], 90)
@@ -434,7 +430,7 @@ def test_numbered_columns_are_no_names() -> None:
 
 
 @each_kind
-def test_output_as_a_frame(kind: Any, frame: Any) -> None:
+def test_output_as_a_frame(kind, frame):
     scores, y = data(100)
     recalibrator = seeded(kind).set_output(transform="pandas").fit(scores, y)
     given = recalibrator.transform(scores)
@@ -447,7 +443,7 @@ def test_output_as_a_frame(kind: Any, frame: Any) -> None:
 
 
 @each_kind
-def test_no_class_has_probability_zero(kind: Any) -> None:
+def test_no_class_has_probability_zero(kind):
     """The log score of several classes stays finite on new cases."""
     rng = np.random.default_rng(5)
     proba = rng.dirichlet([0.2, 0.2, 0.2], 400)

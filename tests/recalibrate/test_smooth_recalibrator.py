@@ -1,9 +1,5 @@
 """The random post-processing of Theorem 20: calibrated over its noise, and near the scores."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,18 +11,18 @@ from bayescal.estimators import smooth_ece
 from bayescal.recalibrate import SmoothRecalibrator
 
 
-def drawn(seed: int = 0, n: int = 40, decimals: int = 2) -> tuple[Any, Any]:
+def drawn(seed=0, n=40, decimals=2):
     rng = np.random.default_rng(seed)
     scores = (0.01 + 0.98 * rng.beta(0.8, 1.2, n)).round(decimals)
     return scores, (rng.random(n) < scores**2).astype(int)
 
 
-def noisy(recalibrator: SmoothRecalibrator, scores: Any, repeats: int) -> Any:
+def noisy(recalibrator, scores, repeats):
     """Recalibrated probabilities of each case, each with noise of its own, (n, repeats)."""
     return recalibrator.transform(np.repeat(scores, repeats)).reshape(scores.size, repeats)
 
 
-def by_quadrature(scores: Any, outcomes: Any, sigma: float, metric: str) -> tuple[Any, Any, Any]:
+def by_quadrature(scores, outcomes, sigma, metric):
     """Noisy scores on a grid, the chance of each from each case, and E[y | t] there."""
     if metric == "logit":
         t = np.linspace(-12, 12, 8001)
@@ -43,7 +39,7 @@ def by_quadrature(scores: Any, outcomes: Any, sigma: float, metric: str) -> tupl
 
 @pytest.mark.parametrize("metric", ["identity", "logit"])
 @pytest.mark.parametrize("bandwidth", [None, 0.15])
-def test_is_the_mean_outcome_given_the_noisy_score(metric: str, bandwidth: float | None) -> None:
+def test_is_the_mean_outcome_given_the_noisy_score(metric, bandwidth):
     """The law of the recalibrated probability of each case, by its mean and mean square."""
     scores, outcomes = drawn()
     fitted = SmoothRecalibrator(bandwidth, metric, random_state=1).fit(scores, outcomes)
@@ -56,7 +52,7 @@ def test_is_the_mean_outcome_given_the_noisy_score(metric: str, bandwidth: float
 
 
 @pytest.mark.parametrize("metric", ["identity", "logit"])
-def test_is_calibrated_over_the_noise(metric: str) -> None:
+def test_is_calibrated_over_the_noise(metric):
     """In bins of the recalibrated probability, outcomes and probabilities have one mean."""
     scores, outcomes = drawn(1, 60)
     fitted = SmoothRecalibrator(metric=metric, random_state=2).fit(scores, outcomes)
@@ -73,7 +69,7 @@ def test_is_calibrated_over_the_noise(metric: str) -> None:
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 60), st.sampled_from([None, 0.03, 0.3]))
-def test_mean_distance_is_bounded(seed: int, n: int, bandwidth: float | None) -> None:
+def test_mean_distance_is_bounded(seed, n, bandwidth):
     """No more than SmoothECE at sigma plus sigma; at the default, about twice SmoothECE."""
     scores, outcomes = drawn(seed, n)
     if outcomes.min() == outcomes.max():
@@ -91,7 +87,7 @@ def test_mean_distance_is_bounded(seed: int, n: int, bandwidth: float | None) ->
         assert limit == pytest.approx(2 * sigma, rel=1e-4)
 
 
-def test_noise_repeats_with_its_seed_and_moves_without() -> None:
+def test_noise_repeats_with_its_seed_and_moves_without():
     scores, outcomes = drawn()
     one = SmoothRecalibrator(random_state=3).fit(scores, outcomes)
     np.testing.assert_array_equal(one.transform(scores), one.transform(scores))
@@ -101,7 +97,7 @@ def test_noise_repeats_with_its_seed_and_moves_without() -> None:
     assert (generator.transform(scores) != generator.transform(scores)).any()
 
 
-def test_scores_that_are_calibrated_hardly_move() -> None:
+def test_scores_that_are_calibrated_hardly_move():
     scores, outcomes = np.repeat([0.25, 0.75], 8), np.array([0, 0, 0, 1] * 2 + [1, 1, 1, 0] * 2)
     fitted = SmoothRecalibrator(random_state=1).fit(scores, outcomes)
     assert fitted.bandwidth_ == 0.001
@@ -117,12 +113,12 @@ def test_scores_that_are_calibrated_hardly_move() -> None:
         ({"random_state": -1}, "random_state"),
     ],
 )
-def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
+def test_options_out_of_range(options, message):
     with pytest.raises(InputError, match=message):
         SmoothRecalibrator(**options).fit(*drawn())
 
 
-def test_noise_in_log_odds_stays_inside() -> None:
+def test_noise_in_log_odds_stays_inside():
     scores, outcomes = np.array([1e-9, 0.5, 1 - 1e-9]), np.array([0, 1, 1])
     fitted = SmoothRecalibrator(0.5, "logit", random_state=1).fit(scores, outcomes)
     values = fitted.transform(expit(np.linspace(-30, 30, 50)))

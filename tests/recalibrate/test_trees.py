@@ -1,9 +1,6 @@
 """Trees on features: the paper's decision tree, leaves as cells, and bins cut breadth first."""
 
-from __future__ import annotations
-
 from collections import deque
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +19,7 @@ TREES = [DecisionTreeRecalibrator, ProbabilityCalibrationTreeRecalibrator]
 each_tree = pytest.mark.parametrize("kind", TREES, ids=lambda kind: kind.__name__)
 
 
-def data(n: int = 800, seed: int = 0, decimals: int = 8) -> tuple[Any, Any, Any]:
+def data(n=800, seed=0, decimals=8):
     """Scores, outcomes and features; the scores are off in ways that the features show."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (n, 3)).round(decimals)
@@ -31,7 +28,7 @@ def data(n: int = 800, seed: int = 0, decimals: int = 8) -> tuple[Any, Any, Any]
     return scores, (rng.random(n) < eta).astype(int), X
 
 
-def grown(n: int = 800) -> tuple[Any, Any, Any, Any]:
+def grown(n=800):
     """A tree on features with many leaves, and its cases."""
     scores, outcomes, X = data(n)
     rng = np.random.default_rng(1)
@@ -44,11 +41,11 @@ def grown(n: int = 800) -> tuple[Any, Any, Any, Any]:
 
 @pytest.mark.parametrize("n_folds", [5, 3])
 def test_on_features_it_is_a_tree_pruned_as_a_loop_over_folds_chooses(
-    n_folds: int,
-) -> None:
+    n_folds,
+):
     scores, outcomes, X = data(400)
     X, y = X[np.lexsort(X.T[::-1])], outcomes[np.lexsort(X.T[::-1])]
-    options: dict[str, Any] = {"min_samples_leaf": 5, "max_leaf_nodes": 64, "random_state": 0}
+    options = {"min_samples_leaf": 5, "max_leaf_nodes": 64, "random_state": 0}
     path = DecisionTreeClassifier(**options).fit(X, y).cost_complexity_pruning_path(X, y)
     alphas = np.unique(np.maximum(path.ccp_alphas, 0).round(14))
     between = np.append(np.sqrt(alphas[:-1] * alphas[1:]), 1.0)
@@ -66,7 +63,7 @@ def test_on_features_it_is_a_tree_pruned_as_a_loop_over_folds_chooses(
     np.testing.assert_allclose(actual.transform(scores, X), best.predict_proba(X)[:, 1])
 
 
-def test_on_features_the_probabilities_count_for_nothing() -> None:
+def test_on_features_the_probabilities_count_for_nothing():
     scores, outcomes, X = data()
     tree = DecisionTreeRecalibrator().fit(scores, outcomes, features=X)
     other = DecisionTreeRecalibrator().fit(np.full(800, 0.5), outcomes, features=X)
@@ -75,7 +72,7 @@ def test_on_features_the_probabilities_count_for_nothing() -> None:
     assert tree.n_split_features_ == 3
 
 
-def test_five_folds_are_the_default_of_both() -> None:
+def test_five_folds_are_the_default_of_both():
     assert {kind().n_folds for kind in TREES} == {5}
 
 
@@ -84,7 +81,7 @@ def test_five_folds_are_the_default_of_both() -> None:
 
 @each_tree
 @pytest.mark.parametrize("spaced", [False, True])
-def test_leaves_are_numbered_and_each_has_one_map(kind: Any, spaced: bool) -> None:
+def test_leaves_are_numbered_and_each_has_one_map(kind, spaced):
     scores, outcomes, X = data()
     features = {"features": X} if spaced else {}
     tree = kind(max_leaves=12).fit(scores, outcomes, **features)
@@ -102,7 +99,7 @@ def test_leaves_are_numbered_and_each_has_one_map(kind: Any, spaced: bool) -> No
             np.testing.assert_allclose(logit(risk[own]), fitted, atol=1e-8)
 
 
-def test_leaves_of_a_tree_on_the_score_are_its_intervals() -> None:
+def test_leaves_of_a_tree_on_the_score_are_its_intervals():
     scores, outcomes, _ = data()
     tree = DecisionTreeRecalibrator().fit(scores, outcomes)
     asked = np.concatenate([scores, tree.edges_, [0, 1]])
@@ -114,7 +111,7 @@ def test_leaves_of_a_tree_on_the_score_are_its_intervals() -> None:
 # Bins cut breadth first
 
 
-def by_queue(tree: Any, leaves: set[int], n_bins: int) -> list[int]:
+def by_queue(tree, leaves, n_bins):
     """The frontier when nodes are parted in breadth-first order until it has so many."""
     left, right = tree.children_left, tree.children_right
     frontier, queue = [0], deque([0])
@@ -130,7 +127,7 @@ def by_queue(tree: Any, leaves: set[int], n_bins: int) -> list[int]:
 
 @each_tree
 @pytest.mark.parametrize("n_bins", [1, 2, 3, 5, 8, 1000])
-def test_bins_are_the_frontier_on_the_path_of_each_case(kind: Any, n_bins: int) -> None:
+def test_bins_are_the_frontier_on_the_path_of_each_case(kind, n_bins):
     _, scores, outcomes, X = grown()
     tree = kind(max_leaves=32).fit(scores, outcomes, features=X)
     structure, own = tree.tree_.tree_, tree.leaf(scores, X)
@@ -155,7 +152,7 @@ def test_bins_are_the_frontier_on_the_path_of_each_case(kind: Any, n_bins: int) 
 
 
 @each_tree
-def test_weights_are_repeats_and_the_order_does_not_matter(kind: Any) -> None:
+def test_weights_are_repeats_and_the_order_does_not_matter(kind):
     scores, outcomes, X = data(300, decimals=1)
     rng = np.random.default_rng(8)
     weight, order = rng.integers(0, 4, 300), rng.permutation(300)
@@ -171,7 +168,7 @@ def test_weights_are_repeats_and_the_order_does_not_matter(kind: Any) -> None:
 
 
 @each_tree
-def test_with_more_classes_each_has_its_tree(kind: Any) -> None:
+def test_with_more_classes_each_has_its_tree(kind):
     rng = np.random.default_rng(9)
     proba, X = rng.dirichlet([1, 1, 1], 300), rng.normal(size=(300, 2))
     labels = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
@@ -185,7 +182,7 @@ def test_with_more_classes_each_has_its_tree(kind: Any) -> None:
 
 
 @each_tree
-def test_wants_the_features_it_was_fitted_to(kind: Any) -> None:
+def test_wants_the_features_it_was_fitted_to(kind):
     scores, outcomes, X = data(60)
     tree = kind().fit(scores, outcomes, features=X)
     for call in (tree.transform, tree.leaf, lambda s: tree.breadth_first_bins(s, 2)):
@@ -198,7 +195,7 @@ def test_wants_the_features_it_was_fitted_to(kind: Any) -> None:
             tree.breadth_first_bins(scores, n_bins, X)
 
 
-def test_a_wrapped_classifier_gives_the_tree_its_scores_alone() -> None:
+def test_a_wrapped_classifier_gives_the_tree_its_scores_alone():
     _, outcomes, X = data(600)
     model = LogisticRegression().fit(X[:200], outcomes[:200])
     wrapped = RecalibratedClassifier(model, DecisionTreeRecalibrator())

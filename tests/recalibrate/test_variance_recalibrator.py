@@ -1,9 +1,5 @@
 """Variance scaling as a scikit-learn transformer."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,18 +14,18 @@ from bayescal.errors import InputError
 from bayescal.recalibrate import VarianceRecalibrator
 
 
-def cases(n: int = 300, seed: int = 0) -> tuple[Any, Any]:
+def cases(n=300, seed=0):
     """Predictions whose variance is a third of the truth less a number, and outcomes."""
     _, y, mean, variance = simulate.friedman_1(n, random_state=seed)
     return np.column_stack([mean, variance / 3]), y + np.random.default_rng(seed).normal(size=n)
 
 
-def test_it_has_the_least_dawid_sebastiani_score() -> None:
+def test_it_has_the_least_dawid_sebastiani_score():
     X, y = cases()
     fitted = VarianceRecalibrator().fit(X, y)
     mean, variance = X.T
 
-    def score(line: Any) -> float:
+    def score(line):
         return scores.dawid_sebastiani_score(y, mean, line[0] * variance + line[1])
 
     best = minimize(score, [1, 1], bounds=[(1e-10, None)] * 2, options={"ftol": 1e-14})
@@ -37,14 +33,14 @@ def test_it_has_the_least_dawid_sebastiani_score() -> None:
     assert [fitted.slope_, fitted.intercept_] == pytest.approx(best.x, rel=1e-3)
 
 
-def test_means_stay_and_the_squared_errors_match_on_average() -> None:
+def test_means_stay_and_the_squared_errors_match_on_average():
     X, y = cases()
     after = VarianceRecalibrator().fit_transform(X, y)
     np.testing.assert_array_equal(after[:, 0], X[:, 0])
     assert np.mean((y - X[:, 0]) ** 2 / after[:, 1]) == pytest.approx(1, abs=1e-6)
 
 
-def test_weights_are_case_counts() -> None:
+def test_weights_are_case_counts():
     X, y = cases(100)
     count = np.arange(100) % 3
     weighted = VarianceRecalibrator().fit(X, y, count)
@@ -52,7 +48,7 @@ def test_weights_are_case_counts() -> None:
     assert weighted.slope_ == pytest.approx(repeated.slope_, rel=1e-5)
 
 
-def test_it_is_an_estimator_of_scikit_learn() -> None:
+def test_it_is_an_estimator_of_scikit_learn():
     X, y = cases(100)
     fitted = VarianceRecalibrator().fit(X, y)
     assert not hasattr(clone(fitted), "slope_")
@@ -76,6 +72,6 @@ def test_it_is_an_estimator_of_scikit_learn() -> None:
         (np.ones((3, 2)), np.ones(2), "y_true has 2"),
     ],
 )
-def test_what_is_no_prediction_is_named(X: Any, y: Any, message: str) -> None:
+def test_what_is_no_prediction_is_named(X, y, message):
     with pytest.raises(InputError, match=message):
         VarianceRecalibrator().fit(X, y)

@@ -1,7 +1,5 @@
 """The recommended update as an equation."""
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -22,7 +20,7 @@ def comparison():
 
 
 @pytest.mark.parametrize("curve", ["intercept", "logistic", "lapse", "beta"])
-def test_it_is_the_recalibrated_risk(comparison, curve) -> None:
+def test_it_is_the_recalibrated_risk(comparison, curve):
     y, s = bc.simulate.sample("clinical-middle-overconfident", 500, random_state=1)
     map_ = bc.recalibrate.BayesianRecalibrator(curve=curve, random_state=1).fit(s, y)
     equation = update_equation(comparison, curve)
@@ -31,7 +29,7 @@ def test_it_is_the_recalibrated_risk(comparison, curve) -> None:
 
 
 @pytest.mark.parametrize("curve", EQUATIONS)
-def test_its_text_says_what_it_computes(comparison, curve) -> None:
+def test_its_text_says_what_it_computes(comparison, curve):
     equation = update_equation(comparison, curve)
     text = str(equation).removeprefix("new risk = ")
     text = re.sub(r"(\d) (logit|ln|expit)", r"\1 * \2", text)
@@ -39,17 +37,17 @@ def test_its_text_says_what_it_computes(comparison, curve) -> None:
     assert eval(text, known) == pytest.approx(float(equation(np.array([0.3]))[0]), abs=0.002)
 
 
-def test_signs_do_not_meet() -> None:
+def test_signs_do_not_meet():
     assert "- -" not in str(Equation("beta", (0.1, 1.0, -0.2)))
     assert str(Equation("logistic", (-0.2, 0.6))) == "new risk = expit(-0.200 + 0.600 logit(risk))"
 
 
-def test_a_family_without_a_short_one_has_none(comparison) -> None:
+def test_a_family_without_a_short_one_has_none(comparison):
     assert update_equation(comparison, "spline") is None
     assert update_equation(comparison, "identity") is None
 
 
-def test_equal_imputations_have_the_equation_of_one() -> None:
+def test_equal_imputations_have_the_equation_of_one():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=2)
     options = {"draws": 800, "random_state": 1}
     one = update_equation(bc.compare(y, s, **options), "logistic")
@@ -58,7 +56,7 @@ def test_equal_imputations_have_the_equation_of_one() -> None:
 
 
 @pytest.mark.slow
-def test_the_page_gives_it() -> None:
+def test_the_page_gives_it():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=1)
     a = bc.assess(y, s, estimators=("ece",), draws=1000, random_state=1)
     assert a.recommendation.choice == "logistic"

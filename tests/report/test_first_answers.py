@@ -1,7 +1,5 @@
 """First answers on the data that people bring: short, not contradicted, equal for equal data."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -32,13 +30,13 @@ INTERVAL = r"\(([-\d.]+) to ([-\d.]+)\)"
 
 
 @pytest.fixture(scope="module", params=SETS)
-def assessed(request) -> tuple[str, bc.Assessment]:
+def assessed(request):
     args, roles = SETS[request.param]()
     return request.param, bc.assess(*args, **roles, draws=1000)
 
 
 @pytest.mark.slow
-def test_the_first_line_is_short_and_follows_the_rule(assessed) -> None:
+def test_the_first_line_is_short_and_follows_the_rule(assessed):
     name, a = assessed
     first, *_ = a.page().answer
     assert is_short(first), first
@@ -47,7 +45,7 @@ def test_the_first_line_is_short_and_follows_the_rule(assessed) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_below_contradicts_the_first_line(assessed) -> None:
+def test_nothing_below_contradicts_the_first_line(assessed):
     name, a = assessed
     page = a.page()
     first, *others = page.answer
@@ -80,7 +78,7 @@ def test_nothing_below_contradicts_the_first_line(assessed) -> None:
 
 
 @pytest.mark.slow
-def test_equal_data_give_equal_words() -> None:
+def test_equal_data_give_equal_words():
     (y, p), roles = SETS["150 calibrated"]()
     order = np.random.default_rng(0).permutation(y.size)
     one = bc.assess(y, p, **roles, draws=500)
@@ -90,7 +88,7 @@ def test_equal_data_give_equal_words() -> None:
 
 
 @pytest.mark.slow
-def test_sites_that_are_off_are_on_the_first_screen() -> None:
+def test_sites_that_are_off_are_on_the_first_screen():
     args, roles = SETS["15 hospitals that differ"]()
     page = bc.assess(*args, **roles, draws=1000).page()
     assert page.figures[0].name == "forest"

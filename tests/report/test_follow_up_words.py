@@ -1,7 +1,5 @@
 """What a paper and TRIPOD+AI say of times to an event."""
 
-from __future__ import annotations
-
 import jsonschema
 import numpy as np
 import pytest

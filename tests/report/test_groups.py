@@ -1,7 +1,5 @@
 """What an assessment of groups refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 
 
-def test_a_prior_of_exact_calibration_is_refused_where_groups_have_their_own() -> None:
+def test_a_prior_of_exact_calibration_is_refused_where_groups_have_their_own():
     y, s = bc.simulate.sample("calibrated", 90, random_state=1)
     three, two = np.resize(["A", "B", "C"], 90), np.resize(["A", "B"], 90)
     with pytest.raises(InputError, match=r"prior_calibrated=0\.3 was given with 3 groups"):

@@ -1,7 +1,5 @@
 """An assessment at several horizons: one table, one figure, and the reports."""
 
-from __future__ import annotations
-
 import json
 from zipfile import ZipFile
 

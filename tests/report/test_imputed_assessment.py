@@ -1,7 +1,5 @@
 """assess(imputations=): the report of several imputations, and the tables that it averages."""
 
-from __future__ import annotations
-
 import jsonschema
 import numpy as np
 import pandas as pd

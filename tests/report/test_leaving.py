@@ -1,7 +1,5 @@
 """What becomes of the answers if those who left early were not like the others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

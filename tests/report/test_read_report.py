@@ -1,11 +1,7 @@
 """A record that is read back is held against its schema, and refused with the place of a fault."""
 
-from __future__ import annotations
-
 import copy
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +13,7 @@ from bayescal.report.record import CHECKS, DEEPEST_LEVEL, first_fault, parsed, s
 Place = tuple[str | int, ...]
 
 
-OPTIONS: Any = {
+OPTIONS = {
     "site": np.arange(300) % 3,
     "thresholds": (0.1,),
     "limit": 0.03,
@@ -28,14 +24,14 @@ OPTIONS: Any = {
 
 
 @pytest.fixture(scope="module")
-def record() -> dict[str, Any]:
+def record():
     """With three sites, thresholds and a limit."""
     y, s = bc.simulate.sample("clinical-low-shifted", 300, random_state=1)
     a = bc.assess(y, s, **OPTIONS)
     return dict(json.loads(json.dumps(a.to_dict())))
 
 
-def test_missing_outcomes_are_in_the_record(tmp_path) -> None:
+def test_missing_outcomes_are_in_the_record(tmp_path):
     y, s = bc.simulate.sample("calibrated", 300, random_state=1)
     known = np.where(np.arange(300) % 10 > 0, y, np.nan)
     a = bc.assess(known, s, limit=0.03, draws=400, random_state=1)
@@ -48,20 +44,20 @@ def test_missing_outcomes_are_in_the_record(tmp_path) -> None:
     assert told["delta_to_change"]["lower"] < 0 < told["delta_to_change"]["upper"]
 
 
-def read(tmp_path, text: str) -> Any:
+def read(tmp_path, text):
     file = tmp_path / "record.json"
     file.write_text(text)
     return bc.read_report(file)
 
 
-def places(value: Any, path: Place = ()) -> Iterator[Place]:
+def places(value, path=()):
     yield path
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from places(item, (*path, key))
 
 
-def changed(record: Any, path: Place, value: Any) -> Any:
+def changed(record, path, value):
     """A copy with another value there; without any for a removal."""
     made = copy.deepcopy(record)
     *way, last = path
@@ -85,7 +81,7 @@ VALUES = (
 
 
 @pytest.mark.slow
-def test_it_agrees_with_jsonschema_on_records_that_were_changed(record) -> None:
+def test_it_agrees_with_jsonschema_on_records_that_were_changed(record):
     judge, rng = Draft202012Validator(schema()), np.random.default_rng(0)
     assert first_fault(record, schema()) == ""
     assert judge.is_valid(record)
@@ -101,12 +97,12 @@ def test_it_agrees_with_jsonschema_on_records_that_were_changed(record) -> None:
 
 @pytest.mark.parametrize("kind", [{"type": "integer", "minimum": 2}, {"const": 1}, {"enum": ["a"]}])
 @pytest.mark.parametrize("value", [2, 2.0, 2.5, 1, 1.0, True, False, "a", None, 1e25, [2], {}])
-def test_it_agrees_with_jsonschema_on_single_values(kind, value) -> None:
+def test_it_agrees_with_jsonschema_on_single_values(kind, value):
     assert (first_fault(value, kind) == "") is Draft202012Validator(kind).is_valid(value)
 
 
-def test_it_knows_every_keyword_of_the_schema() -> None:
-    def keywords(rules: dict[str, Any]) -> Iterator[str]:
+def test_it_knows_every_keyword_of_the_schema():
+    def keywords(rules):
         yield from rules
         inner = [*rules.get("properties", {}).values(), *rules.get("$defs", {}).values()]
         inner += [rules[name] for name in ("items", "additionalProperties") if name in rules]
@@ -143,7 +139,7 @@ DIGITS = "9" * 10_000
         (("diagnostics",), '{"a":' * 900 + "1" + "}" * 900, "diagnostics.a.a.a.a.a… is more than"),
     ],
 )
-def test_a_fault_is_named_with_its_place(record, tmp_path, path, text, fault) -> None:
+def test_a_fault_is_named_with_its_place(record, tmp_path, path, text, fault):
     written = json.dumps(changed(record, path, "@@")).replace('"@@"', text)
     with pytest.raises(
         bc.errors.InputError, match=f"record.json is damaged or was edited: {fault}"
@@ -151,7 +147,7 @@ def test_a_fault_is_named_with_its_place(record, tmp_path, path, text, fault) ->
         read(tmp_path, written)
 
 
-def test_names_that_no_record_has_are_refused(record, tmp_path) -> None:
+def test_names_that_no_record_has_are_refused(record, tmp_path):
     with pytest.raises(bc.errors.InputError, match="the record holds more, which is not known"):
         read(tmp_path, json.dumps(record | {"more": 1}))
     with pytest.raises(bc.errors.InputError, match="the record lacks notes"):
@@ -159,30 +155,30 @@ def test_names_that_no_record_has_are_refused(record, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("page", ["{}", '<script id="bayescal-record">{}</script>'])
-def test_what_is_nested_too_deeply_is_refused(tmp_path, page) -> None:
+def test_what_is_nested_too_deeply_is_refused(tmp_path, page):
     with pytest.raises(bc.errors.InputError, match=r"record\.json is nested too deeply"):
         read(tmp_path, page.replace("{}", '{"headline": ' + "[" * 200_000))
 
 
-def test_levels_are_counted() -> None:
-    value: Any = 1
+def test_levels_are_counted():
+    value = 1
     for _ in range(DEEPEST_LEVEL):
         value = [value]
     assert first_fault(value, {}) == ""
     assert first_fault([value], {}).endswith(f"is more than {DEEPEST_LEVEL} levels deep")
 
 
-def test_a_seed_of_many_digits_is_kept() -> None:
+def test_a_seed_of_many_digits_is_kept():
     assert parsed(str(2**128)) == 2**128
 
 
-def test_a_link_to_itself_is_no_report(tmp_path) -> None:
+def test_a_link_to_itself_is_no_report(tmp_path):
     link = tmp_path / "loop.html"
     link.symlink_to(link)
     with pytest.raises(bc.errors.InputError, match="is not a file"):
         bc.read_report(link)
 
 
-def test_a_record_of_a_former_version_is_named(record, tmp_path) -> None:
+def test_a_record_of_a_former_version_is_named(record, tmp_path):
     with pytest.raises(bc.errors.InputError, match="is of version 2 of the format"):
         read(tmp_path, json.dumps(record | {"schema": 2}))

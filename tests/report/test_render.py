@@ -1,7 +1,5 @@
 """Pages as files: HTML that is safe and self-contained, Word that fits its page, JSON, a figure."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -32,30 +30,30 @@ HOSTILE = [
 class Parsed(HTMLParser):
     """A page taken apart; reading it fails where tags do not nest."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.open = []
+        self.tags = []
         self.feed(text)
         assert not self.open, f"never closed: {self.open}"
 
-    def handle_starttag(self, tag, attrs) -> None:
+    def handle_starttag(self, tag, attrs):
         assert len(dict(attrs)) == len(attrs), f"{tag} has an attribute twice"
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
 
-    def handle_endtag(self, tag) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def all(self, tag: str) -> list[dict[str, str]]:
+    def all(self, tag):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-def table(**options) -> Table:
+def table(**options):
     column = Column("x", "Estimate (95 % CrI)", lambda row: row["x"])
     rows = [Row(f"{k}", f"{HOSTILE[0]} {k}", {"x": "0.75 (0.64 to 0.84)"}) for k in range(4)]
     return Table("toy", "A title", "Measure", (column,), rows, **options)
@@ -67,7 +65,7 @@ def post():
 
 
 @pytest.fixture(scope="module")
-def page(post) -> Page:
+def page(post):
     figure = Figure("reliability", post, {}, "A curve", "Its caption.", HOSTILE[1])
     return Page(
         HOSTILE[0],
@@ -85,7 +83,7 @@ def page(post) -> Page:
 
 
 @pytest.mark.slow
-def test_html_is_well_formed_and_safe(page) -> None:
+def test_html_is_well_formed_and_safe(page):
     text = render.html(page)
     parsed = Parsed(text)
     ids = Counter(attrs["id"] for _, attrs in parsed.tags if "id" in attrs)
@@ -105,7 +103,7 @@ def test_html_is_well_formed_and_safe(page) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_section_stands_with_the_answer_and_an_appendix_is_folded(page) -> None:
+def test_the_first_section_stands_with_the_answer_and_an_appendix_is_folded(page):
     text = render.html(page)
     first, rest = text.split('<section class="notes">')
     assert "First line." in first
@@ -115,7 +113,7 @@ def test_the_first_section_stands_with_the_answer_and_an_appendix_is_folded(page
     assert '<div class="answer bad">' in first
 
 
-def test_words_of_a_page_can_be_others_and_publications_stay() -> None:
+def test_words_of_a_page_can_be_others_and_publications_stay():
     told = Page(
         "t",
         "12 cases",
@@ -133,7 +131,7 @@ def test_words_of_a_page_can_be_others_and_publications_stay() -> None:
     assert other.sections[1].blocks == ("Cases.",)
 
 
-def test_the_terminal_has_no_appendix_and_80_columns(page) -> None:
+def test_the_terminal_has_no_appendix_and_80_columns(page):
     short = Page("t", page.subject, page.answer, page.sections, ("A note. " * 20,))
     text = str(short)
     assert "Told in an appendix" not in text
@@ -142,7 +140,7 @@ def test_the_terminal_has_no_appendix_and_80_columns(page) -> None:
     assert "95 %" in text
 
 
-def test_json_has_plain_numbers(page, tmp_path) -> None:
+def test_json_has_plain_numbers(page, tmp_path):
     render.write_json(page, tmp_path / "page.json")
     record = json.loads((tmp_path / "page.json").read_text("utf-8"))
     assert record["nan"] is None
@@ -153,15 +151,13 @@ def test_json_has_plain_numbers(page, tmp_path) -> None:
     assert "\x1b" not in json.dumps(record)
 
 
-def xml(path) -> str:
+def xml(path):
     with ZipFile(path) as parts:
         return parts.read("word/document.xml").decode()
 
 
 @pytest.mark.slow
-def test_in_word_no_row_is_split_no_number_broken_and_the_appendix_is_behind(
-    page, tmp_path
-) -> None:
+def test_in_word_no_row_is_split_no_number_broken_and_the_appendix_is_behind(page, tmp_path):
     render.write_word(page, tmp_path / "page.docx")
     text = xml(tmp_path / "page.docx")
     assert text.count("<w:tr>") == text.count("<w:cantSplit/>") == 3 * 5
@@ -176,7 +172,7 @@ def test_in_word_no_row_is_split_no_number_broken_and_the_appendix_is_behind(
     assert sum(widths[:2]) <= width - 2 * margin + 1
 
 
-def test_heads_in_word_are_bold_and_may_break_between_words(page, tmp_path) -> None:
+def test_heads_in_word_are_bold_and_may_break_between_words(page, tmp_path):
     docx = pytest.importorskip("docx")
     render.write_word(page, tmp_path / "page.docx")
     for table in docx.Document(str(tmp_path / "page.docx")).tables:
@@ -185,7 +181,7 @@ def test_heads_in_word_are_bold_and_may_break_between_words(page, tmp_path) -> N
         assert not any(run.bold for run in table.rows[-1].cells[-1].paragraphs[0].runs)
 
 
-def test_columns_of_numbers_take_what_they_need_and_words_share_the_rest() -> None:
+def test_columns_of_numbers_take_what_they_need_and_words_share_the_rest():
     heads = ("Measure", "Estimate (95 % CrI)", "Verdict")
     rows = [heads, ("A measure with a long name " * 3, "0.75 (0.64 to 0.84)", "word " * 40)]
     points, widths = fitted(rows, (2,), 6.7)
@@ -205,7 +201,7 @@ def test_columns_of_numbers_take_what_they_need_and_words_share_the_rest() -> No
         ({"LANG": "C.UTF-8"}, A4),
     ],
 )
-def test_paper_is_that_of_the_country(environment, size, monkeypatch) -> None:
+def test_paper_is_that_of_the_country(environment, size, monkeypatch):
     for name in ("LC_ALL", "LC_PAPER", "LANG"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -214,7 +210,7 @@ def test_paper_is_that_of_the_country(environment, size, monkeypatch) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_figure_is_written_in_the_format_of_its_name(page, tmp_path) -> None:
+def test_the_first_figure_is_written_in_the_format_of_its_name(page, tmp_path):
     import matplotlib.pyplot as plt
 
     before = plt.get_fignums()
@@ -228,7 +224,7 @@ def test_the_first_figure_is_written_in_the_format_of_its_name(page, tmp_path) -
 
 
 @pytest.mark.slow
-def test_an_error_leaves_the_former_file(page, tmp_path, monkeypatch) -> None:
+def test_an_error_leaves_the_former_file(page, tmp_path, monkeypatch):
     for write, name in ((render.write_html, "a.html"), (render.write_word, "a.docx")):
         file = tmp_path / name
         file.write_text("former")
@@ -244,7 +240,7 @@ def test_an_error_leaves_the_former_file(page, tmp_path, monkeypatch) -> None:
         render.write_html(page, tmp_path / "a.pdf")
 
 
-def test_colours_can_be_read_in_light_and_dark() -> None:
+def test_colours_can_be_read_in_light_and_dark():
     style = (files("bayescal.report") / "page.css").read_text("utf-8")
     light, dark = (
         dict(re.findall(r"--(\w+): (#\w{6});", part))
@@ -259,7 +255,7 @@ def test_colours_can_be_read_in_light_and_dark() -> None:
             assert contrast(names[name], names["paper"]) >= 3
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one, other):
     """As the Web Content Accessibility Guidelines define it."""
     light = []
     for colour in (one, other):

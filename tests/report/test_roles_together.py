@@ -1,7 +1,5 @@
 """Sites, periods and subgroups in one assessment: what leads, and what changes nothing."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema
@@ -19,7 +17,7 @@ OPTIONS = {"draws": 1000, "random_state": 1}
 NAMES = {"outcome": "died", "prob": "risk", "site": "hospital", "period": "month"}
 
 
-def table(spread: float, change: float, sites: int = 6, months: int = 6) -> pd.DataFrame:
+def table(spread, change, sites=6, months=6):
     """Hospitals by months of 30 patients each, with one change in the middle."""
     rng = np.random.default_rng(1)
     site, month = (each.ravel() for each in np.indices((sites, months, 30))[:2])
@@ -37,7 +35,7 @@ def table(spread: float, change: float, sites: int = 6, months: int = 6) -> pd.D
 
 
 @pytest.fixture(scope="module")
-def a() -> bc.Assessment:
+def a():
     return bc.assess(table(0.6, 0.6), **NAMES, **OPTIONS)
 
 

@@ -1,7 +1,5 @@
 """Subgroups by several factors in an assessment: text, page and record."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema
@@ -16,7 +14,7 @@ N = 300
 
 
 @pytest.fixture(scope="module")
-def a() -> bc.Assessment:
+def a():
     y, s = bc.simulate.sample("clinical-middle-overconfident", N, random_state=4)
     patients = pd.DataFrame(
         {"sex": np.resize(["F", "M"], N), "<i>age": np.resize(["<60", "60+", "60+"], N)}

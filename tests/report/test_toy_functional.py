@@ -1,7 +1,5 @@
 """A functional that is added by the recipe, one function and its line, is shown everywhere."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -73,7 +71,7 @@ def page(a):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TOYS)
-def test_summary_page_and_record_have_it(a, page, name) -> None:
+def test_summary_page_and_record_have_it(a, page, name):
     toy, row = TOYS[name], a.summary().loc[name]
     cells = a.tables["measures"].texts()[name]
     for shown in (cells["estimate"], cells["interval"]):
@@ -91,7 +89,7 @@ def test_summary_page_and_record_have_it(a, page, name) -> None:
 
 
 @pytest.mark.parametrize("name", TOYS)
-def test_figures_have_it(a, name) -> None:
+def test_figures_have_it(a, name):
     toy, unit = TOYS[name], {"ratio": 1, "probability": 0}[TOYS[name].unit]
     panels = bc.plots.forest(a.posterior)
     shown = [[tick.get_text() for tick in panel.get_yticklabels()] for panel in panels]
@@ -101,7 +99,7 @@ def test_figures_have_it(a, name) -> None:
     assert ax.get_title(loc="left").startswith(toy.short)
 
 
-def test_its_words_are_in_paper_groups_and_verdict(a, page) -> None:
+def test_its_words_are_in_paper_groups_and_verdict(a, page):
     text = a.describe()
     assert "The share above is toyed with. " in text
     numbers = re.search(r"the toy share was (\S+) \((\S+) to (\S+)\)", text)
@@ -115,7 +113,7 @@ def test_its_words_are_in_paper_groups_and_verdict(a, page) -> None:
     assert f"SPA {cells['share_too_high']}" in a.tripod().replace("\\", "")
 
 
-def test_a_distance_has_the_draws_of_the_mixture(a) -> None:
+def test_a_distance_has_the_draws_of_the_mixture(a):
     post = a.posterior
     draws = post.functional("root_mean_square").to_numpy()
     np.testing.assert_allclose(draws, post.tce(p=2).to_numpy(), atol=1e-12)

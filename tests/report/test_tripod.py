@@ -1,9 +1,6 @@
 """The items of TRIPOD+AI: what they say is what the assessment says, and names stay names."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,11 +31,11 @@ def grouped(cases):
     return bc.assess(*cases, thresholds=[0.1, 0.4], site=groups, draws=400, random_state=1)
 
 
-def text_of(a: bc.Assessment) -> dict[str, str]:
+def text_of(a):
     return {item.number: item.text for item in tripod_of(a.facts, a._verdict, None, None)}
 
 
-def test_results_are_those_of_the_assessment(plain, grouped) -> None:
+def test_results_are_those_of_the_assessment(plain, grouped):
     for a in (plain, grouped):
         told = text_of(a)
         assert list(told) == NUMBERS
@@ -50,7 +47,7 @@ def test_results_are_those_of_the_assessment(plain, grouped) -> None:
             assert sentence.endswith(".")
 
 
-def test_what_was_not_done_is_said(plain, grouped) -> None:
+def test_what_was_not_done_is_said(plain, grouped):
     told = text_of(plain)
     assert "not examined" in told["12d"]
     assert told["23b"] == "Not examined."
@@ -64,7 +61,7 @@ def test_what_was_not_done_is_said(plain, grouped) -> None:
     assert "of the next one" not in more["23b"]  # of three sites
 
 
-def test_two_groups_have_no_hierarchical_model(cases) -> None:
+def test_two_groups_have_no_hierarchical_model(cases):
     a = bc.assess(*cases, site=np.arange(240) % 2, draws=400, random_state=1)
     told = text_of(a)
     assert "fewer than 3 groups" in told["12d"]
@@ -72,7 +69,7 @@ def test_two_groups_have_no_hierarchical_model(cases) -> None:
     assert told["23b"].count("TCE") == 2
 
 
-def test_names_from_the_data_are_no_markup(grouped) -> None:
+def test_names_from_the_data_are_no_markup(grouped):
     markdown_it = pytest.importorskip("markdown_it")
     text = grouped.tripod()
     page = markdown_it.MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
@@ -84,7 +81,7 @@ def test_names_from_the_data_are_no_markup(grouped) -> None:
     assert "*south* [a](http://x)" in page
 
 
-def test_references_are_those_that_are_cited(grouped) -> None:
+def test_references_are_those_that_are_cited(grouped):
     body, listed = grouped.tripod().split("\nReferences\n")
     assert "doi:10.1136/bmj-2023-078378" in listed
     for line in listed.strip().splitlines():
@@ -93,7 +90,7 @@ def test_references_are_those_that_are_cited(grouped) -> None:
 
 
 @pytest.mark.slow
-def test_the_report_has_the_items_escaped(grouped, tmp_path) -> None:
+def test_the_report_has_the_items_escaped(grouped, tmp_path):
     grouped.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Items of the TRIPOD+AI checklist on calibration, filled in" in page
@@ -101,9 +98,9 @@ def test_the_report_has_the_items_escaped(grouped, tmp_path) -> None:
     assert page.index("23b") > 0
 
 
-def planned() -> Plan:
+def planned():
     table = pd.DataFrame({"n": [400], "studies": [100]})
-    goal: dict[str, Any] = {"of": "calibration_slope", "width": 0.3, "conclude": None}
+    goal = {"of": "calibration_slope", "width": 0.3, "conclude": None}
     given = {"limit": 0.03, "assurance": 0.8, "analysis": "average", "ci_prob": 0.95}
     return Plan(
         **goal, **given, n=400, monte_carlo_error=3.0, prevalence=0.2,
@@ -111,7 +108,7 @@ def planned() -> Plan:
     )  # fmt: skip
 
 
-def test_a_plan_and_the_flow_of_cases_are_told(plain) -> None:
+def test_a_plan_and_the_flow_of_cases_are_told(plain):
     plan = planned()
     told = {item.number: item.text for item in tripod_of(plain.facts, plain._verdict, plan, None)}
     assert plan.protocol() in told["10"]
@@ -126,12 +123,12 @@ def test_a_plan_and_the_flow_of_cases_are_told(plain) -> None:
     assert "The file had" not in text_of(plain)["20a"]
 
 
-def test_what_is_no_plan_is_refused(plain) -> None:
+def test_what_is_no_plan_is_refused(plain):
     with pytest.raises(InputError, match="plan must be a Plan"):
         plain.tripod(plan=300)
 
 
-def test_imputations_are_item_11(cases) -> None:
+def test_imputations_are_item_11(cases):
     y_true, y_prob = cases
     several = np.stack([y_prob, np.clip(y_prob * 1.03, 0, 1)])
     a = bc.assess(y_true, imputation=several, estimators=(), draws=400, random_state=1)

@@ -1,7 +1,5 @@
 """The statistics of R's val.prob, by its names."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -14,7 +12,7 @@ from clinical_sets import read
 PRINTED = "pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"
 
 
-def test_they_are_what_rms_prints(shared_data) -> None:
+def test_they_are_what_rms_prints(shared_data):
     actual = val_prob(bc.CalibrationData(*read(shared_data, "pmcalibration_readme_sim2345")))
     stored = json.loads((shared_data / "oracles" / "clinical.json").read_text("utf-8"))
     printed = stored["published"][PRINTED]["rms_val.prob"]
@@ -25,7 +23,7 @@ def test_they_are_what_rms_prints(shared_data) -> None:
 
 
 @pytest.mark.parametrize("name", ["predtools_val_data", "dcurves_df_binary", "impact_tbi_iecv"])
-def test_they_are_those_of_base_r(clinical, name) -> None:
+def test_they_are_those_of_base_r(clinical, name):
     *cases, known = clinical(name)
     expected = of_base_r(known)
     for key, value in as_assessed(*cases).items():
@@ -38,7 +36,7 @@ def test_they_are_those_of_base_r(clinical, name) -> None:
         assert actual[key] == pytest.approx(value, **bounds), key
 
 
-def of_base_r(known) -> dict[str, float]:
+def of_base_r(known):
     return {
         "C (ROC)": known["C"],
         "Brier": known["Brier"],
@@ -59,7 +57,7 @@ def as_assessed(y_true, y_prob, **options):
     return a.val_prob()
 
 
-def test_of_many_scores_they_are_those_of_the_cases() -> None:
+def test_of_many_scores_they_are_those_of_the_cases():
     """On a grid the digits that R prints are lost, whatever the weights."""
     rng = np.random.default_rng(5)
     score = rng.beta(1, 4, 23_034)
@@ -73,7 +71,7 @@ def test_of_many_scores_they_are_those_of_the_cases() -> None:
     assert named.equals(actual)
 
 
-def test_weights_are_those_of_the_table() -> None:
+def test_weights_are_those_of_the_table():
     rng = np.random.default_rng(6)
     score, weight = rng.beta(2, 5, 3000), rng.lognormal(size=3000)
     outcome = (rng.random(3000) < score).astype(float)
@@ -90,7 +88,7 @@ def test_weights_are_those_of_the_table() -> None:
     assert near["C (ROC)"] == pytest.approx(ranked, rel=1e-12)
 
 
-def test_each_imputation_has_its_own_cases() -> None:
+def test_each_imputation_has_its_own_cases():
     rng = np.random.default_rng(7)
     score = rng.beta(2, 5, (2, 2500))
     outcome = (rng.random(2500) < score.mean(axis=0)).astype(float)
@@ -99,7 +97,7 @@ def test_each_imputation_has_its_own_cases() -> None:
     assert a.val_prob()["Brier"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_the_data_do_not_define_is_nan() -> None:
+def test_what_the_data_do_not_define_is_nan():
     actual = val_prob(bc.CalibrationData([0, 0, 0], [0.2, 0.4, 0.4]))
     assert list(actual.index) == list(VAL_PROB)
     assert np.isnan(actual[["Dxy", "C (ROC)", "R2", "Intercept", "Slope"]]).all()

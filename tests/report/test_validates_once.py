@@ -1,14 +1,8 @@
 """Arrays are checked at the door, and not again by what an assessment does with them."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +16,12 @@ READERS = ("read_outcomes", "as_outcome_batch", "as_scores", "as_weights")
 
 
 @contextmanager
-def calls_of(functions: list[Callable[..., Any]]) -> Iterator[Counter[str]]:
+def calls_of(functions):
     """Count calls of some functions, from whichever module and by whichever name."""
-    names: dict[CodeType, str] = {function.__code__: function.__name__ for function in functions}
-    calls: Counter[str] = Counter()
+    names = {function.__code__: function.__name__ for function in functions}
+    calls = Counter()
 
-    def count(frame: FrameType, event: str, _: object) -> None:
+    def count(frame, event, _):
         if event == "call" and frame.f_code in names:
             calls[names[frame.f_code]] += 1
 
@@ -41,9 +35,7 @@ def calls_of(functions: list[Callable[..., Any]]) -> Iterator[Counter[str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
-def test_arrays_are_checked_a_few_times_up_to_the_last_line_of_the_page(
-    weighted: bool, tmp_path: Path
-) -> None:
+def test_arrays_are_checked_a_few_times_up_to_the_last_line_of_the_page(weighted, tmp_path):
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     weight = np.random.default_rng(1).lognormal(size=300) if weighted else None
     with calls_of([getattr(checks, name) for name in READERS]) as calls:

@@ -1,7 +1,5 @@
 """A report in the words of who reads it, and numbers for a logger."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -17,7 +15,7 @@ STANDARD = re.compile(
 CHEAP = {"draws": 400, "random_state": 1}
 
 
-def answers(n: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def answers(n=240):
     rng = np.random.default_rng(1)
     sure = np.round(0.3 + 0.69 * rng.beta(3, 1.2, n), 2)
     right = rng.random(n) < 0.85 * sure
@@ -25,31 +23,31 @@ def answers(n: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def a() -> bc.Assessment:
+def a():
     y, p, task = answers()
     return bc.assess(y, p, site=task, labels=ITEMS, **CHEAP)
 
 
-def check(text: str) -> None:
+def check(text):
     assert not STANDARD.search(text.replace("event QA", ""))
 
 
 @pytest.mark.slow
-def test_the_page_says_items_tasks_and_correct(a, tmp_path) -> None:
+def test_the_page_says_items_tasks_and_correct(a, tmp_path):
     a.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     page, _ = page.split("<summary>Code for the same numbers")
     check(re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", page, flags=re.S))
 
 
-def test_the_report_says_items_tasks_and_correct(a) -> None:
+def test_the_report_says_items_tasks_and_correct(a):
     for text in (str(a), repr(a), a.headline(), a.describe().split("\nReferences")[0]):
         check(text)
     assert re.search(r"240 items, \d+ correct", str(a))
     assert "task" in str(a)
 
 
-def test_names_from_the_data_numbers_and_the_record_stay(a) -> None:
+def test_names_from_the_data_numbers_and_the_record_stay(a):
     y, p, task = answers()
     plain = bc.assess(y, p, site=task, **CHEAP)
     assert "event QA" in str(a)
@@ -58,7 +56,7 @@ def test_names_from_the_data_numbers_and_the_record_stay(a) -> None:
     assert STANDARD.search(str(plain))
 
 
-def test_titles_of_publications_stay(a) -> None:
+def test_titles_of_publications_stay(a):
     plain = bc.assess(*answers()[:2], **CHEAP)
     for text in (a.describe(), a.tripod()):
         listed = text.split("References")[-1].splitlines()
@@ -66,7 +64,7 @@ def test_titles_of_publications_stay(a) -> None:
         assert all(line in known for line in listed if "Dong" in line)
 
 
-def test_words_keep_their_capitals_and_code_keeps_its_names() -> None:
+def test_words_keep_their_capitals_and_code_keeps_its_names():
     assert ITEMS.of("Groups: 12 cases, no events.") == "Tasks: 12 items, no correct."
     assert ITEMS.of("cases with the event, without the event") == (
         "items that are correct, that are not correct"
@@ -83,7 +81,7 @@ def test_words_keep_their_capitals_and_code_keeps_its_names() -> None:
 @pytest.mark.parametrize(
     ("given", "told"), [({"case": 1}, "case"), ({"site": ""}, "site"), ({"event": ("a",)}, "event")]
 )
-def test_what_is_no_word_is_refused(given, told) -> None:
+def test_what_is_no_word_is_refused(given, told):
     with pytest.raises((InputError, TypeError), match=told):
         bc.words(**given)
     with pytest.raises((InputError, TypeError), match="labels"):

@@ -1,9 +1,6 @@
 """The upper bound of a calibration error by a proper score, and Lemma 4.1 of the paper."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +10,7 @@ from hypothesis import strategies as st
 from bayescal import CalibrationData, scores
 from bayescal.errors import InputError
 
-RULES: dict[str, Any] = {
+RULES = {
     "brier": lambda p, k: np.sum((p - np.eye(p.size)[k]) ** 2),
     "log": lambda p, k: -np.log(p[k]),
     "spherical": lambda p, k: 1 - p[k] / np.sqrt(p @ p),
@@ -25,12 +22,12 @@ AVERAGE = {
 }
 
 
-def expected(rule: Any, prediction: Any, truth: Any) -> float:
+def expected(rule, prediction, truth):
     """S(Q, P), class by class."""
     return sum(true * rule(prediction, k) for k, true in enumerate(truth) if true > 0)
 
 
-def population(seed: int, groups: int = 6, classes: int = 3) -> tuple[Any, Any, Any]:
+def population(seed, groups=6, classes=3):
     """Truth, predictions with ties, and sizes."""
     rng = np.random.default_rng(seed)
     predicted = rng.dirichlet(np.ones(classes), groups)
@@ -38,7 +35,7 @@ def population(seed: int, groups: int = 6, classes: int = 3) -> tuple[Any, Any, 
     return rng.dirichlet(np.ones(classes), groups), predicted, rng.random(groups)
 
 
-def lemma(rule: Any, truth: Any, predicted: Any, size: Any) -> tuple[float, ...]:
+def lemma(rule, truth, predicted, size):
     """Each term of Lemma 4.1 by loops over groups."""
     share = size / size.sum()
     given = []
@@ -64,7 +61,7 @@ def lemma(rule: Any, truth: Any, predicted: Any, size: Any) -> tuple[float, ...]
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from(sorted(RULES)))
-def test_terms_are_those_of_the_lemma_and_add_up(seed: int, classes: int, score: str) -> None:
+def test_terms_are_those_of_the_lemma_and_add_up(seed, classes, score):
     truth, predicted, size = population(seed, classes=classes)
     parts = scores.proper_decomposition(truth, predicted, score=score, sample_weight=size)
     np.testing.assert_allclose(parts, lemma(RULES[score], truth, predicted, size), atol=1e-12)
@@ -75,7 +72,7 @@ def test_terms_are_those_of_the_lemma_and_add_up(seed: int, classes: int, score:
 
 
 @pytest.mark.parametrize("score", RULES)
-def test_from_labels_it_is_murphy_s(score: str) -> None:
+def test_from_labels_it_is_murphy_s(score):
     rng = np.random.default_rng(3)
     cells = rng.dirichlet(np.ones(3), 4)
     member, labels = rng.integers(0, 4, 60), rng.integers(0, 3, 60)
@@ -90,7 +87,7 @@ def test_from_labels_it_is_murphy_s(score: str) -> None:
 
 
 @pytest.mark.parametrize("score", RULES)
-def test_of_two_columns_it_is_that_of_the_event(score: str) -> None:
+def test_of_two_columns_it_is_that_of_the_event(score):
     rng = np.random.default_rng(4)
     s, y = rng.integers(1, 5, 50) / 5, rng.integers(0, 2, 50)
     both = scores.murphy_decomposition(y, np.column_stack([1 - s, s]), score=score)
@@ -98,7 +95,7 @@ def test_of_two_columns_it_is_that_of_the_event(score: str) -> None:
     np.testing.assert_allclose(both, np.array(event) * (2 if score == "brier" else 1))
 
 
-def test_what_was_ruled_out_and_happens() -> None:
+def test_what_was_ruled_out_and_happens():
     parts = scores.proper_decomposition([[0.5, 0.5, 0]], [[1, 0, 0]], score="log")
     assert parts.score == parts.miscalibration == np.inf
     assert parts.uncertainty == pytest.approx(np.log(2))
@@ -112,7 +109,7 @@ def test_what_was_ruled_out_and_happens() -> None:
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from(sorted(RULES)))
-def test_bounds_the_error_of_the_population(seed: int, classes: int, score: str) -> None:
+def test_bounds_the_error_of_the_population(seed, classes, score):
     """The mean of the bound over labels, each with its probability, is at least the error."""
     truth, predicted, size = population(seed, classes=classes)
     pairs = list(product(range(len(truth)), range(classes)))
@@ -128,7 +125,7 @@ def test_bounds_the_error_of_the_population(seed: int, classes: int, score: str)
     assert bound >= error - 1e-12
 
 
-def test_of_brier_it_is_the_score_and_its_root_is_rbs() -> None:
+def test_of_brier_it_is_the_score_and_its_root_is_rbs():
     rng = np.random.default_rng(1)
     labels, prob = rng.integers(0, 4, 30), rng.dirichlet(np.ones(4), 30)
     bound = scores.calibration_upper_bound
@@ -142,13 +139,13 @@ def test_of_brier_it_is_the_score_and_its_root_is_rbs() -> None:
     assert several[0] == pytest.approx(bound(y, s))
 
 
-def test_a_function_is_the_score_less_its_least_entropy() -> None:
+def test_a_function_is_the_score_less_its_least_entropy():
     """The score of a predicted normal law with a variance of at least 1: entropy from 1 on."""
     rng = np.random.default_rng(2)
     y = rng.normal(size=20)
     law = np.column_stack([np.zeros(20), 1 + rng.random(20)])
 
-    def dawid_sebastiani(outcome: Any, law: Any) -> Any:
+    def dawid_sebastiani(outcome, law):
         mean, variance = law.T
         return (outcome - mean) ** 2 / variance + np.log(variance)
 
@@ -172,6 +169,6 @@ def test_a_function_is_the_score_less_its_least_entropy() -> None:
         ({"root": "yes"}, "root must be"),
     ],
 )
-def test_refusals(options: dict[str, Any], message: str) -> None:
+def test_refusals(options, message):
     with pytest.raises(InputError, match=message):
         scores.calibration_upper_bound([0, 1], [0.2, 0.7], **options)

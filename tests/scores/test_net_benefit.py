@@ -1,7 +1,5 @@
 """Net benefit: its definition, its limits, and the decision curve that draws it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -29,14 +27,14 @@ def by_definition(g, w, score, t):
 
 
 @pytest.fixture(scope="module")
-def post() -> bc.CalibrationPosterior:
+def post():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     return bc.fit(y_true, y_prob, curve="beta", random_state=1)
 
 
 @pytest.mark.parametrize("scores_differ", [False, True])
 @pytest.mark.parametrize("fixed", [False, True])
-def test_net_benefit_is_its_definition(scores_differ, fixed) -> None:
+def test_net_benefit_is_its_definition(scores_differ, fixed):
     score = np.tile(SCORE, (20, 1)) if scores_differ else SCORE
     weight = WEIGHT[0] if fixed else WEIGHT
     actual = f.net_benefit(f.CurveDraws(CURVE, Population(score, weight)), THRESHOLDS)
@@ -47,7 +45,7 @@ def test_net_benefit_is_its_definition(scores_differ, fixed) -> None:
     np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-15)
 
 
-def test_treating_everyone_is_worth_the_events_less_the_odds_of_the_others() -> None:
+def test_treating_everyone_is_worth_the_events_less_the_odds_of_the_others():
     draws = f.CurveDraws(CURVE, Population(SCORE, WEIGHT))
     rate = np.sum(WEIGHT * CURVE, axis=1)[:, None]
     odds = THRESHOLDS / (1 - THRESHOLDS)
@@ -56,7 +54,7 @@ def test_treating_everyone_is_worth_the_events_less_the_odds_of_the_others() -> 
     )
 
 
-def test_the_posterior_is_of_the_same_draws_as_every_functional(post) -> None:
+def test_the_posterior_is_of_the_same_draws_as_every_functional(post):
     """Mean signed error plus the mean score is the event rate, draw by draw."""
     actual = post.net_benefit([1e-9], "sample")
     rate = post.functional("signed_error", "sample") + float(
@@ -68,21 +66,21 @@ def test_the_posterior_is_of_the_same_draws_as_every_functional(post) -> None:
 
 
 @pytest.mark.parametrize("population", ["bootstrap", "sample", "beta"])
-def test_who_treats_all_or_none_is_not_better_than_that(post, population) -> None:
+def test_who_treats_all_or_none_is_not_better_than_that(post, population):
     actual = post.net_benefit([1e-6, 0.999999], population)
     np.testing.assert_allclose(actual["model"][..., 0], actual["treat_all"][..., 0], atol=1e-5)
     np.testing.assert_allclose(actual["model"][..., 1], 0, atol=1e-3)
     assert (actual["prob_best"] <= (0.05 if population == "beta" else 0)).all()
 
 
-def test_probability_of_being_best_is_the_share_of_draws(post) -> None:
+def test_probability_of_being_best_is_the_share_of_draws(post):
     actual = post.net_benefit([0.15, 0.3, 0.45])
     better = (actual["model"] > actual["treat_all"]) & (actual["model"] > 0)
     np.testing.assert_allclose(actual["prob_best"], better.mean(("chain", "draw")))
     assert 0 < float(actual["prob_best"][0]) < 1
 
 
-def test_scores_of_0_and_1_decide_as_given() -> None:
+def test_scores_of_0_and_1_decide_as_given():
     """A score of 0 stays below every threshold, and on the diagonal its risk is 0."""
     post = bc.fit([0, 1, 0, 1], [0.0, 0.2, 0.2, 1.0], curve="identity", random_state=0)
     assert post.problem.edges.low == pytest.approx(0.05)
@@ -101,7 +99,7 @@ def test_scores_of_0_and_1_decide_as_given() -> None:
         (0.1, "thresholds must be a list"),
     ],
 )
-def test_thresholds_are_risks(post, thresholds, message) -> None:
+def test_thresholds_are_risks(post, thresholds, message):
     ax = Figure().subplots()
     for ask in (post.net_benefit, lambda t: bc.plots.net_benefit(post, t, ax)):
         with pytest.raises(InputError, match=message):
@@ -109,7 +107,7 @@ def test_thresholds_are_risks(post, thresholds, message) -> None:
     assert not ax.has_data()
 
 
-def test_an_unknown_population_is_refused(post) -> None:
+def test_an_unknown_population_is_refused(post):
     with pytest.raises(InputError, match="population must be one of"):
         post.net_benefit([0.1], "everyone")
 
@@ -121,7 +119,7 @@ def lines(ax):
     return {line.get_label(): line for line in ax.get_lines()}
 
 
-def test_the_curves_are_the_posterior_medians(post) -> None:
+def test_the_curves_are_the_posterior_medians(post):
     ax = Figure().subplots()
     assert bc.plots.net_benefit(post, [0.4, 0.1, 0.2], ax) is ax
     actual = post.net_benefit([0.1, 0.2, 0.4])
@@ -144,7 +142,7 @@ def test_the_curves_are_the_posterior_medians(post) -> None:
         ("D1", 20, "Nowhere better than treating everyone or no one"),
     ],
 )
-def test_the_title_says_where_the_model_is_best(truth, n, title) -> None:
+def test_the_title_says_where_the_model_is_best(truth, n, title):
     y_true, y_prob = bc.simulate.sample(truth, n, random_state=1)
     ax = bc.plots.net_benefit(
         bc.fit(y_true, y_prob, curve="beta", random_state=1), ax=Figure().subplots()
@@ -152,7 +150,7 @@ def test_the_title_says_where_the_model_is_best(truth, n, title) -> None:
     assert ax.get_title("left").startswith(title)
 
 
-def test_several_models_have_a_line_each(post) -> None:
+def test_several_models_have_a_line_each(post):
     ax = bc.plots.net_benefit({"old": post, "new": post}, ax=Figure().subplots(), legend=False)
     assert {"old", "new", "Treat everyone", "Treat no one"} <= set(lines(ax))
     assert len(ax.child_axes[0].get_lines()) == 2
@@ -172,13 +170,13 @@ def test_several_models_have_a_line_each(post) -> None:
     [([1], [0.3]), ([0] * 20, [0.01] * 20), ([0, 1, 1] * 9, [0, 0.5, 1] * 9), ([0, 0], [0, 0])],
 )
 @pytest.mark.filterwarnings("ignore:every score is exactly")
-def test_odd_data_can_be_drawn(y_true, y_prob) -> None:
+def test_odd_data_can_be_drawn(y_true, y_prob):
     figure = Figure(layout="constrained")
     bc.plots.net_benefit(bc.fit(y_true, y_prob, curve="beta", random_state=0), ax=figure.subplots())
     figure.canvas.draw()
 
 
-def test_a_cell_of_the_grid_is_shared_at_the_threshold() -> None:
+def test_a_cell_of_the_grid_is_shared_at_the_threshold():
     rng = np.random.default_rng(0)
     score = np.concatenate([rng.uniform(0.05, 0.95, 20_000), [0.0, 1.0]])
     data = bc.CalibrationData((rng.random(score.size) < score).astype(int), score)
@@ -197,7 +195,7 @@ def test_a_cell_of_the_grid_is_shared_at_the_threshold() -> None:
 
 @pytest.mark.parametrize("threshold", [0.1, 0.3, 0.7, 1e-6, 0.999])
 @pytest.mark.parametrize("bits", [-3, -1, 0, 1, 3])
-def test_the_last_bits_of_a_score_decide_nothing(threshold, bits) -> None:
+def test_the_last_bits_of_a_score_decide_nothing(threshold, bits):
     """Scores at the threshold, a few roundings off it, are treated in every room."""
     stored = threshold + bits * np.spacing(threshold)
     y = np.array([0, 1, 1, 0, 1, 0, 1, 0])

@@ -1,12 +1,8 @@
 """Proper scores, decompositions, net benefit and discrimination, against others and brute force."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +16,7 @@ from sklearn.preprocessing import label_binarize
 from bayescal import CalibrationData, scores
 from bayescal.core.arrays import blocks
 from bayescal.errors import InputError
-from clinical_sets import CLINICAL, Clinical, read
-from known_sets import Known
+from clinical_sets import CLINICAL, read
 
 PROPER = [
     scores.brier_score,
@@ -53,19 +48,19 @@ NEED_BOTH = [
 ]
 
 
-def cases(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def cases(n=60, seed=0):
     """Outcomes and scores with ties."""
     rng = np.random.default_rng(seed)
     y_prob = rng.beta(2, 3, n).round(1)
     return (rng.random(n) < y_prob**1.3).astype(int), y_prob
 
 
-def classes(n: int = 40, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def classes(n=40, k=3, seed=0):
     rng = np.random.default_rng(seed)
     return rng.integers(0, k, n), rng.dirichlet(np.ones(k), n)
 
 
-def flat(values: Any) -> np.ndarray:
+def flat(values):
     """What a function returned, named tuples included, as one row of numbers."""
     return np.concatenate(
         [np.ravel(part) for part in (values if isinstance(values, tuple) else [values])]
@@ -76,7 +71,7 @@ def flat(values: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_gives_the_exact_answers(known: Known, name: str) -> None:
+def test_gives_the_exact_answers(known, name):
     y_true, y_prob, answers = known(name)
     pair = np.column_stack([1 - y_prob, y_prob])
     unscaled = {"scale_by_half": False}
@@ -95,7 +90,7 @@ def test_gives_the_exact_answers(known: Known, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLINICAL)
-def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
+def test_gives_what_r_gives(clinical, name):
     *data, known = clinical(name)
     parts = scores.corp_decomposition(*data)
     corp = [known["CORP"][key] for key in ("S", "MCB", "DSC", "UNC")]
@@ -109,7 +104,7 @@ def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
         assert actual == pytest.approx(known[key], rel=1e-8)
 
 
-def test_gives_what_others_print(shared_data: Path) -> None:
+def test_gives_what_others_print(shared_data):
     """To half a unit of the last printed digit."""
     known = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
     emos = known["reliabilitydiag README"]["EMOS"]
@@ -128,7 +123,7 @@ def test_gives_what_others_print(shared_data: Path) -> None:
     assert curve.treat_none == curves["none"]
 
 
-def test_the_paper_s_code_gives_two_classes_one_outcome(known: Known) -> None:
+def test_the_paper_s_code_gives_two_classes_one_outcome(known):
     """Its outcomes are one column for two classes, taken from both columns of probabilities."""
     y_true, y_prob, _ = known("A")
     pair = np.column_stack([1 - y_prob, y_prob])
@@ -138,7 +133,7 @@ def test_the_paper_s_code_gives_two_classes_one_outcome(known: Known) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_gives_what_scikit_learn_gives(weighted: bool) -> None:
+def test_gives_what_scikit_learn_gives(weighted):
     y_true, y_prob = cases(200)
     weight = np.random.default_rng(1).uniform(0, 2, 200) if weighted else None
     inside = np.clip(y_prob, 0.01, 0.99)
@@ -161,7 +156,7 @@ def test_gives_what_scikit_learn_gives(weighted: bool) -> None:
 # Proper scores
 
 
-def test_spherical_and_dawid_sebastiani_by_definition() -> None:
+def test_spherical_and_dawid_sebastiani_by_definition():
     labels, matrix = classes(50, 4)
     given = matrix[np.arange(50), labels]
     cosine = given / np.linalg.norm(matrix, axis=1)
@@ -180,7 +175,7 @@ def test_spherical_and_dawid_sebastiani_by_definition() -> None:
     )
 
 
-def test_the_bernoulli_score_is_that_of_the_mean_and_variance_of_a_probability() -> None:
+def test_the_bernoulli_score_is_that_of_the_mean_and_variance_of_a_probability():
     y_true, y_prob = cases()
     y_prob = np.clip(y_prob, 0.01, 0.99)
     moments = scores.dawid_sebastiani_score(y_true, y_prob, y_prob * (1 - y_prob))
@@ -188,7 +183,7 @@ def test_the_bernoulli_score_is_that_of_the_mean_and_variance_of_a_probability()
 
 
 @pytest.mark.parametrize("score", PROPER)
-def test_an_event_is_two_classes(score: Any) -> None:
+def test_an_event_is_two_classes(score):
     y_true, y_prob = cases()
     y_prob = np.clip(y_prob, 0.01, 0.99)
     pair = np.column_stack([1 - y_prob, y_prob])
@@ -208,7 +203,7 @@ def test_an_event_is_two_classes(score: Any) -> None:
         (scores.bernoulli_dawid_sebastiani_score, -np.inf, np.inf),
     ],
 )
-def test_scores_of_0_and_1(score: Any, right: float, wrong: float) -> None:
+def test_scores_of_0_and_1(score, right, wrong):
     assert score([0, 1], [0, 1]) == right
     assert score([1, 0], [0, 1]) == wrong
     corners = np.eye(3)
@@ -218,7 +213,7 @@ def test_scores_of_0_and_1(score: Any, right: float, wrong: float) -> None:
     assert not np.signbit(scores.corp_decomposition([0], [0], score="log")).any()
 
 
-def test_one_contradiction_outweighs_every_certainty_that_proved_right() -> None:
+def test_one_contradiction_outweighs_every_certainty_that_proved_right():
     y_true, y_prob = [0, 1, 1, 0], [0.0, 1.0, 0.0, 0.5]
     assert scores.bernoulli_dawid_sebastiani_score(y_true, y_prob) == np.inf
     assert scores.log_score(y_true, y_prob) == np.inf
@@ -241,7 +236,7 @@ some_cases = st.lists(
 @pytest.mark.parametrize("score", SCORES)
 @settings(max_examples=30)
 @given(data=some_cases)
-def test_parts_add_up(decompose: Any, score: str, data: list[tuple[float, int]]) -> None:
+def test_parts_add_up(decompose, score, data):
     y_prob, y_true = np.array(data).T
     actual = decompose(y_true, y_prob, score=score)
     base = np.full(y_prob.size, y_true.mean())
@@ -253,7 +248,7 @@ def test_parts_add_up(decompose: Any, score: str, data: list[tuple[float, int]])
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_corp_recalibrates_better_than_any_monotone_map(score: str) -> None:
+def test_corp_recalibrates_better_than_any_monotone_map(score):
     y_true, y_prob = cases(80, seed=3)
     y_prob = np.clip(y_prob, 0.01, 0.99)
     actual = scores.corp_decomposition(y_true, y_prob, score=score)
@@ -267,7 +262,7 @@ def test_corp_recalibrates_better_than_any_monotone_map(score: str) -> None:
         assert SCORES[score](y_true, monotone[row]) > best
 
 
-def test_murphy_is_the_textbook_s_sum() -> None:
+def test_murphy_is_the_textbook_s_sum():
     y_true, y_prob = cases(300, seed=6)
     actual = scores.murphy_decomposition(y_true, y_prob)
     reliability = resolution = 0.0
@@ -283,7 +278,7 @@ def test_murphy_is_the_textbook_s_sum() -> None:
 # Net benefit and discrimination
 
 
-def test_net_benefit_counts_cases_that_reach_the_threshold() -> None:
+def test_net_benefit_counts_cases_that_reach_the_threshold():
     y_true, y_prob = cases(100, seed=8)
     weight = np.random.default_rng(9).uniform(0, 2, 100)
     thresholds = [0.3, 0.0, 0.15, 0.6, 0.3, 0.99]
@@ -297,7 +292,7 @@ def test_net_benefit_counts_cases_that_reach_the_threshold() -> None:
         assert alone == pytest.approx(benefit, rel=1e-12)
 
 
-def test_decision_curve_holds_its_three_strategies() -> None:
+def test_decision_curve_holds_its_three_strategies():
     y_true, y_prob = cases(100, seed=10)
     rate = y_true.mean()
     curve = scores.decision_curve(y_true, y_prob)
@@ -316,7 +311,7 @@ def test_decision_curve_holds_its_three_strategies() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_c_statistic_counts_pairs(weighted: bool) -> None:
+def test_c_statistic_counts_pairs(weighted):
     y_true, y_prob = cases(60, seed=11)
     weight = np.random.default_rng(12).uniform(0.1, 2, 60) if weighted else np.ones(60)
     events, others = y_true == 1, y_true == 0
@@ -336,7 +331,7 @@ def test_c_statistic_counts_pairs(weighted: bool) -> None:
 
 
 @pytest.mark.parametrize("score", PROPER)
-def test_whole_weights_are_repeats_for_classes(score: Any) -> None:
+def test_whole_weights_are_repeats_for_classes(score):
     labels, matrix = classes()
     weight = np.random.default_rng(15).integers(0, 4, 40)
     repeated = score(np.repeat(labels, weight), np.repeat(matrix, weight, axis=0))
@@ -344,7 +339,7 @@ def test_whole_weights_are_repeats_for_classes(score: Any) -> None:
 
 
 @pytest.mark.parametrize("score", PROPER)
-def test_blocks_do_not_show(score: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_show(score, monkeypatch):
     y_true, y_prob = cases(100)
     y_prob = np.clip(y_prob, 0.05, 0.95)
     unscaled = score([y_true, 1 - y_true], y_prob)
@@ -356,7 +351,7 @@ def test_blocks_do_not_show(score: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("function", NEED_BOTH)
-def test_what_needs_events_says_so(function: Any) -> None:
+def test_what_needs_events_says_so(function):
     with pytest.raises(InputError, match=r"y_true holds (one class only|no events)"):
         function([0, 0], [0.2, 0.4])
     actual = function([[0, 0], [0, 1]], [0.2, 0.4])
@@ -365,7 +360,7 @@ def test_what_needs_events_says_so(function: Any) -> None:
 
 
 @pytest.mark.parametrize("function", DEFINED_FOR_ONE_CLASS)
-def test_one_class_is_enough_for_the_rest(function: Any) -> None:
+def test_one_class_is_enough_for_the_rest(function):
     for outcome in (0, 1):
         assert np.isfinite(flat(function([outcome] * 3, [0.2, 0.4, 0.4]))).all()
 
@@ -380,7 +375,7 @@ def test_one_class_is_enough_for_the_rest(function: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("score", PROPER)
-def test_refuses_what_are_not_labels_and_classes(score: Any, arguments: Any, message: str) -> None:
+def test_refuses_what_are_not_labels_and_classes(score, arguments, message):
     with pytest.raises(InputError, match=message):
         score(*arguments)
 
@@ -396,7 +391,7 @@ def test_refuses_what_are_not_labels_and_classes(score: Any, arguments: Any, mes
         (partial(scores.net_benefit, thresholds="half"), "thresholds"),
     ],
 )
-def test_refuses_options_out_of_range(call: Any, message: str) -> None:
+def test_refuses_options_out_of_range(call, message):
     with pytest.raises(InputError, match=message):
         call([0, 1], [0.2, 0.4])
 
@@ -422,7 +417,7 @@ EVENT_SCORES = [
 
 
 @pytest.mark.parametrize("function", EVENT_SCORES)
-def test_a_table_scores_as_its_arrays(function: Any) -> None:
+def test_a_table_scores_as_its_arrays(function):
     y_true, y_prob = cases(200)
     y_prob = np.clip(np.round(y_prob, 1), 0.1, 0.9)
     weights = np.arange(200) % 4
@@ -433,7 +428,7 @@ def test_a_table_scores_as_its_arrays(function: Any) -> None:
         function(table, y_prob)
 
 
-def large() -> tuple[Any, Any]:
+def large():
     """Cases with more distinct scores than a table has rows."""
     rng = np.random.default_rng(3)
     y_prob = rng.random(4000)
@@ -441,19 +436,19 @@ def large() -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("function", [*EVENT_SCORES[:6], scores.corp_decomposition])
-def test_on_the_grid_mean_scores_are_near(function: Any) -> None:
+def test_on_the_grid_mean_scores_are_near(function):
     expected = flat(function(*large()))
     np.testing.assert_allclose(flat(function(CalibrationData(*large()))), expected, atol=1e-3)
 
 
 @pytest.mark.parametrize("function", [*EVENT_SCORES[6:8], *EVENT_SCORES[9:]])
-def test_on_the_grid_ranks_and_thresholds_are_lost(function: Any) -> None:
+def test_on_the_grid_ranks_and_thresholds_are_lost(function):
     with pytest.raises(InputError, match="compressed to a grid of 2048 cells"):
         function(CalibrationData(*large()))
 
 
 @pytest.mark.parametrize("function", EVENT_SCORES)
-def test_groups_are_refused(function: Any) -> None:
+def test_groups_are_refused(function):
     table = CalibrationData([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], site=list("aabb"))
     with pytest.raises(InputError, match="holds 2 groups"):
         function(table)

@@ -1,9 +1,5 @@
 """The order of calibration errors, as facts about random classifiers whose truth is known."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +23,7 @@ UNITS = 6
 
 
 @st.composite
-def compositions(draw: Any, k: int, least: int = 0) -> list[float]:
+def compositions(draw, k, least=0):
     """Probabilities of k classes in sixths, so that groups often look alike."""
     left, parts = UNITS - k * least, []
     for _ in range(k - 1):
@@ -37,7 +33,7 @@ def compositions(draw: Any, k: int, least: int = 0) -> list[float]:
 
 
 @st.composite
-def classifiers(draw: Any, classes: tuple[int, int] = (2, 4), least: int = 0) -> Any:
+def classifiers(draw, classes=(2, 4), least=0):
     """True probabilities, predictions and sizes of up to seven groups."""
     k, groups = draw(st.integers(*classes)), draw(st.integers(1, 7))
     rows = st.lists(compositions(k), min_size=groups, max_size=groups)
@@ -46,19 +42,19 @@ def classifiers(draw: Any, classes: tuple[int, int] = (2, 4), least: int = 0) ->
     return np.array(draw(rows)), np.array(draw(predictions)), np.array(size, dtype=float)
 
 
-def population(truth: Any, prob: Any, size: Any) -> tuple[Any, Any, Any]:
+def population(truth, prob, size):
     """Every label at every group, with its share as a weight."""
     k = truth.shape[1]
     labels = np.tile(np.arange(k), truth.shape[0])
     return labels, np.repeat(prob, k, axis=0), (truth * size[:, None]).ravel()
 
 
-def of_score(score: str, data: Any) -> float:
+def of_score(score, data):
     labels, prob, weight = population(*data)
     return float(SCORES[score](labels, prob, sample_weight=weight))
 
 
-def error(kind: str, data: Any, p: float) -> float:
+def error(kind, data, p):
     truth, prob, size = data
     return ERRORS[kind](truth, prob, p=p, sample_weight=size)
 
@@ -69,20 +65,20 @@ orders = st.floats(1, 5)
 
 
 @given(data=classifiers(), p=orders)
-def test_the_whole_prediction_errs_most(data: Any, p: float) -> None:
+def test_the_whole_prediction_errs_most(data, p):
     full = error("canonical", data, p)
     assert error("class-wise", data, p) <= full + TINY
     assert error("top-label", data, p) <= full + TINY
 
 
 @given(data=classifiers(classes=(2, 2)), p=orders)
-def test_of_two_classes_one_says_it_all(data: Any, p: float) -> None:
+def test_of_two_classes_one_says_it_all(data, p):
     full = error("canonical", data, p)
     assert error("class-wise", data, p) == pytest.approx(full, abs=TINY)
 
 
 @given(data=classifiers(classes=(2, 2)))
-def test_estimators_of_an_event_are_below_its_error(data: Any) -> None:
+def test_estimators_of_an_event_are_below_its_error(data):
     """In the population, where nothing is added by chance; both columns err by as much."""
     labels, prob, weight = population(*data)
     known = error("canonical", data, 1) / 2
@@ -94,11 +90,11 @@ def test_estimators_of_an_event_are_below_its_error(data: Any) -> None:
     assert fine == pytest.approx(known, abs=TINY)
 
 
-def test_class_wise_and_top_label_do_not_bound_each_other() -> None:
+def test_class_wise_and_top_label_do_not_bound_each_other():
     shift = 0.2
     truth = [[0.4 + shift, 0.6 - shift, 0], [0.4 - shift, 0.3, 0.3 + shift], [0.1, 0.8, 0.1]]
     predicted = [[0.4, 0.6, 0], [0.4, 0.3, 0.3], [0.1, 0.6, 0.3]]
-    data: Any = np.array(truth), np.array(predicted), np.ones(3)
+    data = np.array(truth), np.array(predicted), np.ones(3)
     assert error("class-wise", data, 1) == pytest.approx(0, abs=TINY)
     assert error("top-label", data, 1) == pytest.approx(shift / 3)
     assert error("canonical", data, 1) == pytest.approx(2 * shift)
@@ -112,7 +108,7 @@ def test_class_wise_and_top_label_do_not_bound_each_other() -> None:
 
 @pytest.mark.parametrize("score", SCORES)
 @given(data=classifiers())
-def test_a_score_is_its_calibration_error_and_what_stays_uncertain(score: str, data: Any) -> None:
+def test_a_score_is_its_calibration_error_and_what_stays_uncertain(score, data):
     truth, prob, size = data
     actual = scores.proper_calibration_error(truth, prob, score=score, sample_weight=size)
     level, group = np.unique(prob, axis=0, return_inverse=True)
@@ -126,7 +122,7 @@ def test_a_score_is_its_calibration_error_and_what_stays_uncertain(score: str, d
 
 
 @given(data=classifiers())
-def test_proper_errors_by_their_names(data: Any) -> None:
+def test_proper_errors_by_their_names(data):
     truth, prob, size = data
     square = scores.proper_calibration_error(truth, prob, sample_weight=size)
     assert square == pytest.approx(error("canonical", data, 2) ** 2, abs=TINY)
@@ -138,7 +134,7 @@ def test_proper_errors_by_their_names(data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ERRORS)
-def test_groups_with_one_prediction_are_taken_together(kind: str) -> None:
+def test_groups_with_one_prediction_are_taken_together(kind):
     truth, predicted = [[0.9, 0.1, 0], [0.1, 0.5, 0.4]], [[0.5, 0.3, 0.2]] * 2
     assert ERRORS[kind](truth, predicted) == pytest.approx(0, abs=TINY)
     apart = [[0.5, 0.3, 0.2], [0.51, 0.29, 0.2]]
@@ -146,7 +142,7 @@ def test_groups_with_one_prediction_are_taken_together(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ERRORS)
-def test_sizes_are_repeats(kind: str) -> None:
+def test_sizes_are_repeats(kind):
     rng = np.random.default_rng(0)
     truth, predicted = rng.dirichlet(np.ones(3), (2, 8))
     size = rng.integers(0, 4, 8)
@@ -156,7 +152,7 @@ def test_sizes_are_repeats(kind: str) -> None:
     assert scaled == pytest.approx(repeated)
 
 
-def test_what_was_ruled_out_and_can_happen_costs_without_limit() -> None:
+def test_what_was_ruled_out_and_can_happen_costs_without_limit():
     truth, predicted = [[0.5, 0.5]], [[1.0, 0.0]]
     assert scores.proper_calibration_error(truth, predicted, score="log") == np.inf
     assert scores.proper_calibration_error(predicted, predicted, score="log") == 0
@@ -173,13 +169,13 @@ def test_what_was_ruled_out_and_can_happen_costs_without_limit() -> None:
         (([[0.2, 0.8]], [[0.2, 0.8]]), {"sample_weight": [1, 2]}, "sample_weight has 2"),
     ],
 )
-def test_refuses_what_are_not_groups(arguments: Any, options: Any, message: str) -> None:
+def test_refuses_what_are_not_groups(arguments, options, message):
     for function in (*ERRORS.values(), scores.proper_calibration_error):
         with pytest.raises(InputError, match=message):
             function(*arguments, **options)
 
 
-def test_refuses_options_out_of_range() -> None:
+def test_refuses_options_out_of_range():
     group = [[0.2, 0.8]]
     for function in ERRORS.values():
         with pytest.raises(InputError, match="p must be a finite number"):

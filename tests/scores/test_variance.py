@@ -1,9 +1,6 @@
 """The score of a predicted mean and variance, by its definition, and what makes it proper."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,20 +17,20 @@ CASES = st.lists(st.tuples(NUMBERS, NUMBERS, VARIANCES), min_size=1, max_size=20
 
 @given(CASES)
 def test_it_is_the_mean_of_squared_error_over_variance_and_log_variance(
-    cases: list[tuple[float, float, float]],
-) -> None:
+    cases,
+):
     each = [(y - mean) ** 2 / v + math.log(v) for y, mean, v in cases]
     actual = scores.dawid_sebastiani_score(*zip(*cases, strict=True))
     assert actual == pytest.approx(math.fsum(each) / len(each), rel=1e-9, abs=1e-9)
 
 
-def predictions(n: int = 50) -> tuple[Any, Any, Any]:
+def predictions(n=50):
     rng = np.random.default_rng(0)
     mean, variance = rng.normal(size=n), rng.gamma(2, size=n)
     return rng.normal(mean, np.sqrt(variance)), mean, variance
 
 
-def test_weights_are_case_counts() -> None:
+def test_weights_are_case_counts():
     arrays, counts = predictions(), np.arange(50) % 4
     repeated = [np.repeat(values, counts) for values in arrays]
     actual = scores.dawid_sebastiani_score(*arrays, sample_weight=counts)
@@ -50,7 +47,7 @@ def test_weights_are_case_counts() -> None:
         (([1, 2], [1, 2], [1]), "variance has 1"),
     ],
 )
-def test_what_is_no_prediction_is_named(arrays: Any, message: str) -> None:
+def test_what_is_no_prediction_is_named(arrays, message):
     with pytest.raises(InputError, match=message):
         scores.dawid_sebastiani_score(*arrays)
 
@@ -58,10 +55,10 @@ def test_what_is_no_prediction_is_named(arrays: Any, message: str) -> None:
 # The squared kernel calibration error
 
 
-def plain_skce(y: Any, m: Any, v: Any) -> float:
+def plain_skce(y, m, v):
     """The mean over pairs, term by term."""
 
-    def smooth(distance: float, spread: float) -> float:
+    def smooth(distance, spread):
         return math.exp(-(distance**2) / (2 * (1 + spread))) / math.sqrt(1 + spread)
 
     terms = []
@@ -74,17 +71,17 @@ def plain_skce(y: Any, m: Any, v: Any) -> float:
     return float(np.mean(terms))
 
 
-def test_skce_is_the_mean_over_pairs() -> None:
+def test_skce_is_the_mean_over_pairs():
     assert scores.gaussian_skce(*predictions()) == pytest.approx(plain_skce(*predictions()))
 
 
-def test_the_closed_form_is_the_mean_over_draws_of_the_predictions() -> None:
+def test_the_closed_form_is_the_mean_over_draws_of_the_predictions():
     """Of one pair: E under y ~ P, y' ~ P' of the definition of the kernel, by 10^6 draws."""
     (y, other), (m, n), (v, w) = (1.3, -0.4), (0.5, 0.2), (0.8, 2.0)
     rng = np.random.default_rng(0)
     drawn, second = rng.normal(m, math.sqrt(v), 10**6), rng.normal(n, math.sqrt(w), 10**6)
 
-    def kernel(a: Any, b: Any) -> float:
+    def kernel(a, b):
         return float(np.mean(np.exp(-((a - b) ** 2) / 2)))
 
     inner = kernel(y, other) - kernel(drawn, other) - kernel(y, second) + kernel(drawn, second)
@@ -93,7 +90,7 @@ def test_the_closed_form_is_the_mean_over_draws_of_the_predictions() -> None:
     assert actual == pytest.approx(expected, abs=2e-3)
 
 
-def test_skce_measures_in_bandwidths_and_counts_weights() -> None:
+def test_skce_measures_in_bandwidths_and_counts_weights():
     y, m, v = predictions()
     expected = scores.gaussian_skce(y / 5, m / 5, v / 25)
     assert scores.gaussian_skce(y, m, v, bandwidth=5) == pytest.approx(expected)
@@ -103,6 +100,6 @@ def test_skce_measures_in_bandwidths_and_counts_weights() -> None:
     assert weighted == pytest.approx(scores.gaussian_skce(*repeated))
     for bandwidth in (0, -1, np.nan, "x"):
         with pytest.raises(InputError, match="bandwidth"):
-            scores.gaussian_skce(y, m, v, bandwidth=bandwidth)  # type: ignore[arg-type]
+            scores.gaussian_skce(y, m, v, bandwidth=bandwidth)
     with pytest.raises(InputError, match="pairs need more than one"):
         scores.gaussian_skce([1], [1], [1])

@@ -1,7 +1,5 @@
 """The page of `bayescal app`, as it is used and abused."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np
@@ -32,7 +30,7 @@ class Silent:
         self.ended = True
 
 
-def test_the_secret_is_not_in_the_list_of_processes(monkeypatch) -> None:
+def test_the_secret_is_not_in_the_list_of_processes(monkeypatch):
     """Every user of a computer sees the words with which a process was started."""
     from bayescal.cli.commands import app
     from bayescal.cli.terminal import Terminal
@@ -55,7 +53,7 @@ def test_the_secret_is_not_in_the_list_of_processes(monkeypatch) -> None:
     assert made[0].token not in opened[0]
 
 
-def test_a_ninth_tab_does_not_end_the_first_in_silence() -> None:
+def test_a_ninth_tab_does_not_end_the_first_in_silence():
     tabs = Tabs(Silent)
     first = tabs.at("tab 0")
     try:
@@ -82,7 +80,7 @@ class Asked:
         self.sent.append(message)
 
 
-def test_a_worker_that_ran_out_of_memory_ends(monkeypatch) -> None:
+def test_a_worker_that_ran_out_of_memory_ends(monkeypatch):
     """What an allocator took it does not give back; a new process starts small."""
 
     def too_much(*_):
@@ -95,7 +93,7 @@ def test_a_worker_that_ran_out_of_memory_ends(monkeypatch) -> None:
     assert pipe.asked
 
 
-def test_a_packed_file_of_spss_is_measured_as_others_are(monkeypatch, tmp_path) -> None:
+def test_a_packed_file_of_spss_is_measured_as_others_are(monkeypatch, tmp_path):
     pyreadstat = pytest.importorskip("pyreadstat")
     path = tmp_path / "cases.zsav"
     frame = pd.DataFrame({"died": np.zeros(20_000), "risk": np.full(20_000, 0.5)})

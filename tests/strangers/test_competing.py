@@ -1,14 +1,12 @@
 """Patients who had another event first did not leave."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import bayescal as bc
 
 
-def cohort(seed: int, n: int = 600) -> tuple[bc.Survival, np.ndarray]:
+def cohort(seed, n=600):
     """Times with a competing event of which low risks have more; censoring is independent."""
     rng = np.random.default_rng(seed)
     score = rng.normal(-1, 1, n)
@@ -19,7 +17,7 @@ def cohort(seed: int, n: int = 600) -> tuple[bc.Survival, np.ndarray]:
     return bc.Survival(np.minimum(time, left), np.where(time <= left, event, 0)), risk
 
 
-def test_observed_over_expected_of_a_calibrated_model_is_one() -> None:
+def test_observed_over_expected_of_a_calibrated_model_is_one():
     ratios = [
         bc.estimators.survival_observed_expected(*cohort(seed, 2000), horizon=1.0).estimate
         for seed in range(5)
@@ -27,7 +25,7 @@ def test_observed_over_expected_of_a_calibrated_model_is_one() -> None:
     assert np.mean(ratios) == pytest.approx(1, abs=0.06)
 
 
-def test_independent_leaving_is_not_said_to_depend_on_the_score() -> None:
+def test_independent_leaving_is_not_said_to_depend_on_the_score():
     told = [
         bc.estimators.censoring_depends_on_score(*cohort(seed), horizon=1.0).pvalue < 0.01
         for seed in range(20)
@@ -36,12 +34,12 @@ def test_independent_leaving_is_not_said_to_depend_on_the_score() -> None:
 
 
 @pytest.mark.slow
-def test_a_report_does_not_say_that_low_risks_left_earlier() -> None:
+def test_a_report_does_not_say_that_low_risks_left_earlier():
     told = str(bc.assess(*cohort(0), horizon=1.0, draws=200, random_state=1))
     assert "left earlier" not in " ".join(told.split())
 
 
-def test_the_posterior_of_a_calibrated_model_is_right() -> None:
+def test_the_posterior_of_a_calibrated_model_is_right():
     post = bc.fit(*cohort(0, 2000), horizon=1.0, curve="intercept", draws=400, random_state=1)
     told = post.summary(0.99).loc["observed_expected"]
     assert told["lower"] < 1 < told["upper"]

@@ -1,7 +1,5 @@
 """What a new model gains, where few patients tell."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -12,7 +10,7 @@ CHEAP = {"draws": 1000, "random_state": 0}
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_marker_known_for_a_few_patients_is_worth_it(seed: int) -> None:
+def test_a_marker_known_for_a_few_patients_is_worth_it(seed):
     rng = np.random.default_rng(100 + seed)
     before = expit(rng.normal(-1, 1, 2000))
     marker = np.where(rng.random(2000) < 0.02, rng.choice([-2.0, 2.0], 2000), 0.0)
@@ -22,7 +20,7 @@ def test_a_marker_known_for_a_few_patients_is_worth_it(seed: int) -> None:
     assert gain.summary().loc["brier", "prob_improved"] > 0.2
 
 
-def test_two_patients_of_twelve_prove_nothing() -> None:
+def test_two_patients_of_twelve_prove_nothing():
     outcome = np.repeat([0, 1], 6)
     before = np.full(12, 0.5)
     after = before.copy()

@@ -1,7 +1,5 @@
 """Files as strangers write them: what a user expects of labels, weights, workbooks and headers."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import gzip
@@ -42,22 +40,22 @@ DIED = (RNG.random(N) < RISK).astype(int)
         ),
     ],
 )
-def test_two_spellings_of_one_hospital_are_pointed_out(labels) -> None:
+def test_two_spellings_of_one_hospital_are_pointed_out(labels):
     with pytest.warns(UserWarning, match="(?i)spell|alike|same"):
         bc.CalibrationData(DIED, RISK, site=[labels[k % 2] for k in range(N)])
 
 
-def test_a_number_and_its_text_as_labels_are_pointed_out() -> None:
+def test_a_number_and_its_text_as_labels_are_pointed_out():
     with pytest.warns(UserWarning, match="(?i)spell|alike|same|text"):
         bc.CalibrationData(DIED, RISK, site=[1, "1"] * (N // 2))
 
 
-def test_zero_and_minus_zero_are_one_label_in_a_list() -> None:
+def test_zero_and_minus_zero_are_one_label_in_a_list():
     listed = bc.CalibrationData(DIED, RISK, site=[0.0, -0.0] * (N // 2))
     assert len(listed.levels["site"]) == 1
 
 
-def test_zero_and_minus_zero_are_one_label_in_an_array() -> None:
+def test_zero_and_minus_zero_are_one_label_in_an_array():
     array = bc.CalibrationData(DIED, RISK, site=np.array([0.0, -0.0] * (N // 2)))
     assert len(array.levels["site"]) == 1
 
@@ -84,7 +82,7 @@ def cases_with(tmp_path, column, separator=",", suffix="csv"):
     [("csv", ","), ("csv", ";"), ("tsv", "\t"), ("xlsx", ""), ("jsonl", "")],
 )
 @pytest.mark.parametrize("role", ["site", "subgroup", "cluster", "period"])
-def test_what_is_written_stays_apart(tmp_path, role, suffix, separator) -> None:
+def test_what_is_written_stays_apart(tmp_path, role, suffix, separator):
     labels = {"period": ["01.2023", "01.2024", "02.2023"]}.get(role, ["1.1", "1.10", "007", "7"])
     column = [labels[k % len(labels)] for k in range(N)]
     path = cases_with(tmp_path, column, separator, suffix)
@@ -93,7 +91,7 @@ def test_what_is_written_stays_apart(tmp_path, role, suffix, separator) -> None:
     assert levels == len(labels)
 
 
-def test_none_is_a_level_and_an_empty_cell_is_not(tmp_path) -> None:
+def test_none_is_a_level_and_an_empty_cell_is_not(tmp_path):
     path = cases_with(tmp_path, (["None", "some", "NaN"] * N)[:N])
     data = bc.read(path, outcome="died", prob="risk", site="x", drop_missing=True)
     assert data.levels["site"] == ("None", "some")
@@ -110,7 +108,7 @@ ROLES_OF_NUMBERS = [
 @pytest.mark.parametrize("separator", [";", "\t"])
 @pytest.mark.parametrize("roles", ROLES_OF_NUMBERS, ids=["weight", "time", "entry"])
 @pytest.mark.parametrize("last", ["1,500", "+2,000", "1,234,567"])
-def test_thousands_with_a_comma_are_not_read_as_one(tmp_path, roles, separator, last) -> None:
+def test_thousands_with_a_comma_are_not_read_as_one(tmp_path, roles, separator, last):
     path = cases_with(tmp_path, (["1,000", "800", last] * N)[:N], separator)
     lines = [line + separator + "0.5" for line in path.read_text().splitlines()]
     path.write_text("\n".join([lines[0].replace("0.5", "old"), *lines[1:]]))
@@ -118,14 +116,14 @@ def test_thousands_with_a_comma_are_not_read_as_one(tmp_path, roles, separator, 
         bc.read(path, **roles)
 
 
-def test_decimal_commas_are_read_where_some_show_that_they_are(tmp_path) -> None:
+def test_decimal_commas_are_read_where_some_show_that_they_are(tmp_path):
     path = cases_with(tmp_path, (["1,000", "0,5", "1,50"] * N)[:N], ";")
     data = bc.read(path, outcome="died", prob="risk", sample_weight="x", weight_type="sampling")
     mean = np.average(data.score, weights=data.trials)
     assert mean == pytest.approx(np.average(RISK, weights=np.resize([1, 0.5, 1.5], N)))
 
 
-def test_points_beside_decimal_commas_can_be_thousands(tmp_path) -> None:
+def test_points_beside_decimal_commas_can_be_thousands(tmp_path):
     path = tmp_path / "cases.csv"
     weights = (["1.000", "800", "1.500"] * N)[:N]
     risks = [str(risk).replace(".", ",") for risk in RISK]
@@ -135,7 +133,7 @@ def test_points_beside_decimal_commas_can_be_thousands(tmp_path) -> None:
         bc.read(path, outcome="died", prob="risk", sample_weight="w", weight_type="sampling")
 
 
-def peak_of(work) -> int:
+def peak_of(work):
     gc.collect()
     tracemalloc.start()
     try:
@@ -147,7 +145,7 @@ def peak_of(work) -> int:
 
 
 @pytest.mark.parametrize("at", ["cells", "header"])
-def test_a_stray_cell_at_the_far_right_takes_no_memory(tmp_path, at) -> None:
+def test_a_stray_cell_at_the_far_right_takes_no_memory(tmp_path, at):
     path = tmp_path / "cases.xlsx"
     book = openpyxl.Workbook()
     book.active.append(["died", "risk"])
@@ -161,12 +159,12 @@ def test_a_stray_cell_at_the_far_right_takes_no_memory(tmp_path, at) -> None:
     assert peak_of(lambda: open_table(path).load()) < 4_000_000
 
 
-def test_the_work_for_many_columns_does_not_grow_with_their_square() -> None:
+def test_the_work_for_many_columns_does_not_grow_with_their_square():
     names = ["died", "risk", *(f"x{k}" for k in range(998))]
     frame = pd.DataFrame([[k % 2, 0.1 + k / 9, *[7] * 998] for k in range(4)], columns=names)
     looked_at = 0
 
-    def count(_, event, called) -> None:
+    def count(_, event, called):
         nonlocal looked_at
         if event == "c_call" and called.__name__ == "count" and isinstance(called.__self__, list):
             looked_at += len(called.__self__)
@@ -195,7 +193,7 @@ except InputError as error:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limits of resources")
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl"])
-def test_a_header_of_a_million_commas_is_refused(tmp_path, suffix) -> None:
+def test_a_header_of_a_million_commas_is_refused(tmp_path, suffix):
     path = tmp_path / f"cases.{suffix}"
     text = "," * 1_000_000 + "\n" + "," * 1_000_000 + "\n"
     if suffix == "jsonl":
@@ -210,9 +208,7 @@ def test_a_header_of_a_million_commas_is_refused(tmp_path, suffix) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "xlsx", "jsonl.gz"])
-def test_what_unpacks_to_nearly_nothing_but_one_byte_is_refused(
-    tmp_path, suffix, monkeypatch
-) -> None:
+def test_what_unpacks_to_nearly_nothing_but_one_byte_is_refused(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr("bayescal.data.files.MOST_UNPACKED", 1 << 20)
     path, zeros = tmp_path / f"cases.{suffix}", b"0" * (1 << 22)
     if suffix == "xlsx":
@@ -225,7 +221,7 @@ def test_what_unpacks_to_nearly_nothing_but_one_byte_is_refused(
 
 
 @pytest.mark.parametrize("filled", [False, True])
-def test_a_chart_sheet_is_passed_over(tmp_path, filled) -> None:
+def test_a_chart_sheet_is_passed_over(tmp_path, filled):
     path = tmp_path / "cases.xlsx"
     book = openpyxl.Workbook()
     book.active.append(["died", "risk"])

@@ -1,7 +1,5 @@
 """Stored posteriors that were damaged, and tables at the edge of arithmetic."""
 
-from __future__ import annotations
-
 import warnings
 
 import h5py
@@ -26,7 +24,7 @@ def stored(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_a_flipped_bit_is_noticed(stored, tmp_path) -> None:
+def test_a_flipped_bit_is_noticed(stored, tmp_path):
     """One bit in the middle of each table of numbers: an error, or the same numbers."""
     path, expected = stored
     content, wrong = path.read_bytes(), []
@@ -46,11 +44,11 @@ def test_a_flipped_bit_is_noticed(stored, tmp_path) -> None:
     assert not wrong
 
 
-def places(path) -> list[tuple[str, int]]:
+def places(path):
     """The middle of the bytes of each table, the largest first."""
     stored = []
 
-    def look(name, item) -> None:
+    def look(name, item):
         if not isinstance(item, h5py.Dataset) or not item.size:
             return
         if item.chunks is None:
@@ -66,11 +64,11 @@ def places(path) -> list[tuple[str, int]]:
     return [(name, at) for _, name, at in sorted(stored, reverse=True)]
 
 
-def texts_of(file) -> list[tuple[h5py.AttributeManager, str]]:
+def texts_of(file):
     """Attributes that hold JSON."""
-    stored: list[tuple[h5py.AttributeManager, str]] = []
+    stored = []
 
-    def look(_, item) -> None:
+    def look(_, item):
         for name, value in item.attrs.items():
             if isinstance(value, str) and value[:1] in "{[":
                 stored.append((item.attrs, name))
@@ -80,12 +78,12 @@ def texts_of(file) -> list[tuple[h5py.AttributeManager, str]]:
     return stored
 
 
-def test_a_stored_posterior_holds_json(stored) -> None:
+def test_a_stored_posterior_holds_json(stored):
     with h5py.File(stored[0]) as file:
         assert texts_of(file)
 
 
-def test_brackets_without_end_are_refused(stored, tmp_path) -> None:
+def test_brackets_without_end_are_refused(stored, tmp_path):
     copy = tmp_path / "posterior.nc"
     copy.write_bytes(stored[0].read_bytes())
     with h5py.File(copy, "a") as file:
@@ -96,7 +94,7 @@ def test_brackets_without_end_are_refused(stored, tmp_path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayescal.errors.DiagnosticWarning")
-def test_periods_over_many_orders_of_magnitude_are_fitted_or_refused() -> None:
+def test_periods_over_many_orders_of_magnitude_are_fitted_or_refused():
     period = np.array([0, 1.2e-12, 1])[np.arange(N) % 3]
     try:
         post = bc.fit(DIED, RISK, period=period, draws=200, random_state=0)
@@ -105,7 +103,7 @@ def test_periods_over_many_orders_of_magnitude_are_fitted_or_refused() -> None:
     assert np.isfinite(post.summary().to_numpy(dtype=float)).all()
 
 
-def test_nearly_separated_outcomes_are_refused_in_a_sentence() -> None:
+def test_nearly_separated_outcomes_are_refused_in_a_sentence():
     score = np.linspace(0.01, 0.99, 40)
     outcome = (np.arange(40) >= 20).astype(int)
     outcome[[19, 20]] = 1, 0

@@ -3,13 +3,9 @@
 The doors are found by their signatures, so that a new one obeys from its first day.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +49,7 @@ NOT_HERE = {
 """Doors that split, refit or resample single rows: a repeated row falls into two folds."""
 
 
-def doors() -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+def doors():
     """Public functions with `sample_weight`, and `fit` of public classes."""
     for room in (bc, bc.estimators, bc.scores, bc.recalibrate):
         for name in sorted({*getattr(room, "__all__", dir(room))} - NOT_HERE):
@@ -71,7 +67,7 @@ def doors() -> Iterator[tuple[str, Any, tuple[str, ...]]]:
                 yield f"{room.__name__.removeprefix('bayescal.')}.{name}", call, parameters
 
 
-def _fitted(kind: Any) -> Any:
+def _fitted(kind):
     def call(X, y, sample_weight, **_):
         seeded = "random_state" in inspect.signature(kind).parameters
         made = kind(random_state=0) if seeded else kind()
@@ -85,7 +81,7 @@ def _fitted(kind: Any) -> Any:
 DOORS = {name: (call, parameters) for name, call, parameters in doors()}
 
 
-def told(name: str, rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+def told(name, rows, weight):
     """All numbers that a door tells of some rows of the cases."""
     call, parameters = DOORS[name]
     last = name.rpartition(".")[2]
@@ -106,7 +102,7 @@ def told(name: str, rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return numbers(call(**cases, **options, sample_weight=weight))
 
 
-def numbers(result: Any) -> np.ndarray:
+def numbers(result):
     if isinstance(result, (bc.CalibrationPosterior, bc.RecalibrationGain)):
         result = result.summary()
     elif hasattr(result, "val_prob"):
@@ -136,7 +132,7 @@ def numbers(result: Any) -> np.ndarray:
         return np.empty(0)
 
 
-def assert_same(ours: np.ndarray, theirs: np.ndarray) -> None:
+def assert_same(ours, theirs):
     assert ours.size
     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
 
@@ -149,13 +145,13 @@ COUNTS_ALONE = ("compare_models", "tce_lower_bound", "skce_test")
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_counts_are_repeated_rows(name: str) -> None:
+def test_counts_are_repeated_rows(name):
     ours, theirs = told(name, ALL, COUNT), told(name, np.repeat(ALL, COUNT), None)
     assert_same(np.repeat(ours, COUNT) if name.endswith(OF_EACH_CASE) else ours, theirs)
 
 
 @pytest.mark.parametrize("name", [name for name in DOORS if not name.endswith(COUNTS_ALONE)])
-def test_sampling_weights_have_no_scale(name: str) -> None:
+def test_sampling_weights_have_no_scale(name):
     ours, theirs = told(name, ALL, SAMPLING), told(name, ALL, 7 * SAMPLING)
     if name.endswith("recommend"):  # its probability counts 200 draws, some of them at the border
         assert ours[-1] == pytest.approx(theirs[-1], abs=0.03)
@@ -164,7 +160,7 @@ def test_sampling_weights_have_no_scale(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in DOORS if name.endswith(COUNTS_ALONE)])
-def test_sampling_weights_are_refused_where_cases_are_counted(name: str) -> None:
+def test_sampling_weights_are_refused_where_cases_are_counted(name):
     with pytest.raises(bc.errors.InputError, match="sample_weight"):
         told(name, ALL, SAMPLING)
 
@@ -172,7 +168,7 @@ def test_sampling_weights_are_refused_where_cases_are_counted(name: str) -> None
 # What reaches one number only, and is easily forgotten there
 
 
-def test_outcomes_that_are_missing_keep_the_weights_of_the_known() -> None:
+def test_outcomes_that_are_missing_keep_the_weights_of_the_known():
     """Counts of known outcomes are repeated rows for a fit with unknown ones, too."""
     known = np.where(ALL % 5 == 0, np.nan, OUTCOME)
     rows = np.repeat(ALL, COUNT)
@@ -189,7 +185,7 @@ TIME = RNG.exponential(1, N)
 FOLLOWED = bc.Survival(TIME, (RNG.random(N) < 0.6).astype(int))
 
 
-def test_leaving_before_the_horizon_keeps_the_weights() -> None:
+def test_leaving_before_the_horizon_keeps_the_weights():
     rows = np.repeat(ALL, COUNT)
     of = {"horizon": 1.0, "curve": "intercept", "draws": 200, "random_state": 0}
     weighted = bc.fit(FOLLOWED, SCORE, sample_weight=COUNT, **of)
@@ -200,7 +196,7 @@ def test_leaving_before_the_horizon_keeps_the_weights() -> None:
     assert ours > 1.005 * weighted.estimate("observed_expected")
 
 
-def test_drift_keeps_sampling_weights() -> None:
+def test_drift_keeps_sampling_weights():
     of = {"period": ALL % 3, "curve": "intercept", "draws": 200, "random_state": 0}
     one = bc.fit(OUTCOME, SCORE, sample_weight=SAMPLING, **of)
     other = bc.fit(OUTCOME, SCORE, sample_weight=7 * SAMPLING, **of)
@@ -209,7 +205,7 @@ def test_drift_keeps_sampling_weights() -> None:
     assert not np.allclose(numbers(one), numbers(plain))
 
 
-def test_clusters_are_not_left_out() -> None:
+def test_clusters_are_not_left_out():
     """Rows that are copies in one cluster tell as much as one of each."""
     of = {"curve": "intercept", "draws": 2000, "random_state": 0}
     rows = np.repeat(ALL, 4)

@@ -1,7 +1,5 @@
 """Sentences that people act on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -11,7 +9,7 @@ import bayescal as bc
 CHEAP = {"draws": 1000, "random_state": 0}
 
 
-def cases(seed: int, n: int, slope: float) -> tuple[np.ndarray, np.ndarray]:
+def cases(seed, n, slope):
     rng = np.random.default_rng(seed)
     log_odds = rng.normal(-0.5, 1, n)
     return (rng.random(n) < expit(0.15 * (slope == 0.85) + slope * log_odds)).astype(int), expit(
@@ -20,7 +18,7 @@ def cases(seed: int, n: int, slope: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.slow
-def test_few_patients_do_not_show_that_the_spread_fits() -> None:
+def test_few_patients_do_not_show_that_the_spread_fits():
     told = [bc.assess(*cases(seed, 250, 0.75), **CHEAP).headline() for seed in range(4)]
     assert not [text for text in told if "spread of its risks fits" in text]
 
@@ -40,20 +38,20 @@ REVERSED = cases(0, 300, -1.3)
     ],
     ids=["assess", "recommend", "fit", "compare"],
 )
-def test_reversed_scores_have_one_answer_at_every_door(door) -> None:
+def test_reversed_scores_have_one_answer_at_every_door(door):
     told = " ".join(door(*REVERSED).split())
     assert "run the wrong way" in told
     assert "Recommended: recalibrate" not in told
 
 
 @pytest.mark.slow
-def test_the_recommended_update_does_not_change_with_the_seed() -> None:
+def test_the_recommended_update_does_not_change_with_the_seed():
     y, score = cases(SEED_AT_A_CUT, 300, 0.85)
     told = {str(bc.recommend(y, score, random_state=seed)).partition(".")[0] for seed in range(4)}
     assert len(told) == 1
 
 
-def ward() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def ward():
     """3000 calibrated patients, of whom 80 of one ward have 1.6 times their events."""
     rng = np.random.default_rng(6)
     risk = expit(rng.normal(-1, 0.8, 3000))
@@ -64,7 +62,7 @@ def ward() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.slow
-def test_an_odd_subgroup_is_named_as_a_hospital_is() -> None:
+def test_an_odd_subgroup_is_named_as_a_hospital_is():
     y, risk, name = ward()
     data = bc.CalibrationData(y, risk, subgroup={"ward": name})
     told = bc.assess(data, **CHEAP)

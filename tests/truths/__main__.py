@@ -5,23 +5,21 @@ too. Names of themes, such as `"one curve" gain`, leave the others as they are. 
 minutes of a processor.
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 
-from truth_scores import Scores, changes, scored, store, stored
+from truth_scores import changes, scored, store, stored
 from truth_sets import THEMES
 
 
-def quietly(theme: str) -> Scores:
+def quietly(theme):
     """Scores of a theme, in a process of its own."""
     warnings.simplefilter("ignore")
     return scored(theme)
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(prog="python tests/truths", description=__doc__)
     parser.add_argument("themes", nargs="*", metavar="theme", help=", ".join(THEMES))
     parser.add_argument("--compare", action="store_true", help="store nothing")

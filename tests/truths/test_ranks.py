@@ -5,10 +5,6 @@ of the fit is then uniform (Talts et al. 2018, arXiv:1804.06788), whatever the p
 average, prior and draws are both those given that calibration is not exact.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -21,7 +17,7 @@ LEAST_PVALUE = 1e-3
 """Of six quantities and four fits, uniform ranks look less likely than that once in forty seeds."""
 
 
-def quantities(curve: Any, s: Any) -> dict[str, Any]:
+def quantities(curve, s):
     """What is ranked: curves of shape (draws, scores), in increasing order of the scores."""
     return {
         "observed_expected": curve.mean(axis=1) / s.mean(),
@@ -35,12 +31,12 @@ def quantities(curve: Any, s: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("curve", "truths"), [("logistic", 300), ("beta", 300), ("spline", 300), (None, 200)]
 )
-def test_ranks_of_truths_are_uniform(curve: str | None, truths: int) -> None:
+def test_ranks_of_truths_are_uniform(curve, truths):
     rng = np.random.default_rng(58)
     s = np.sort(expit(rng.normal(-1, 1.2, 150)))
-    kind: Any = {"curve": curve, "random_state": 58}
+    kind = {"curve": curve, "random_state": 58}
     prior = bc.fit(np.arange(s.size) % 2, s, draws=truths, **kind)._prior[0].curve(s)
-    ranks: dict[str, list[float]] = {}
+    ranks = {}
     for number, true in enumerate(prior):
         y = (rng.random(s.size) < true).astype(int)
         post = bc.fit(y, s, curve=curve, draws=DRAWS, random_state=number)

@@ -1,9 +1,5 @@
 """No number is worse than in the version whose scores are stored, and intervals hold the truth."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from truth_scores import COVERED, WORSE, changes, scored, stored
@@ -14,7 +10,7 @@ from truth_sets import THEMES
 @pytest.mark.filterwarnings("ignore::bayescal.errors.DiagnosticWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES)
-def test_scores_are_no_worse_and_intervals_hold_the_truth(theme: str, record_property: Any) -> None:
+def test_scores_are_no_worse_and_intervals_hold_the_truth(theme, record_property):
     new = scored(theme)
     compared = changes(theme, stored()[theme], new)
     for change in compared:
@@ -30,7 +26,7 @@ def test_scores_are_no_worse_and_intervals_hold_the_truth(theme: str, record_pro
     assert not wrong, "\n".join([*wrong, "all: python tests/truths --compare"])
 
 
-def test_every_quantity_is_stored() -> None:
+def test_every_quantity_is_stored():
     assert stored().keys() == THEMES.keys()
     for theme, scores in stored().items():
         each = {**scores.intervals, **scores.stated}

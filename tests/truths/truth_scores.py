@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,14 +75,14 @@ class Change(NamedTuple):
     covered: tuple[float, float] | None
 
     @property
-    def in_words(self) -> str:
+    def in_words(self):
         """A row for people."""
         change = f"{self.relative:+.2%} (standard error {self.error:.2%})"
         covered = "covered {:.3f}, now {:.3f}".format(*self.covered) if self.covered else ""
         return f"{self.theme:10}  {self.quantity:27}  score {change:33} {covered}".rstrip()
 
 
-def scored(theme: str, seed: int = 0) -> Scores:
+def scored(theme, seed=0):
     """Fit every set of a theme and score what is said."""
     intervals, stated, inside = defaultdict(list), defaultdict(list), defaultdict(list)
     for number in range(THEMES[theme].sets):
@@ -98,12 +97,12 @@ def scored(theme: str, seed: int = 0) -> Scores:
     return Scores(dict(intervals), dict(stated), coverage)
 
 
-def rounded(value: Any) -> float:
+def rounded(value):
     """Five digits, which is finer than any change that matters."""
     return float(f"{value:.5g}")
 
 
-def changes(theme: str, old: Scores, new: Scores) -> list[Change]:
+def changes(theme, old, new):
     """Of every quantity of a theme, set by set."""
     cells = defaultdict(list)
     for number in range(THEMES[theme].sets):
@@ -124,9 +123,7 @@ def changes(theme: str, old: Scores, new: Scores) -> list[Change]:
     ]
 
 
-def compared(
-    old: list[float], new: list[float], groups: Collection[list[int]]
-) -> tuple[float, float]:
+def compared(old, new, groups):
     """Geometric mean over groups of mean scores, new by old, less 1; and its standard error."""
     logs, variances = [], []
     for group in groups:
@@ -138,7 +135,7 @@ def compared(
     return float(np.expm1(np.mean(logs))), float(np.sqrt(np.sum(variances)) / len(groups))
 
 
-def stored() -> dict[str, Scores]:
+def stored():
     """The stored scores of every theme."""
     if not STORED.exists():
         return {}
@@ -146,7 +143,7 @@ def stored() -> dict[str, Scores]:
     return {name: Scores(**theme) for name, theme in themes.items()}
 
 
-def store(scores: dict[str, Scores]) -> None:
+def store(scores):
     """Store the scores of every theme, one quantity a line."""
     record = {"version": bc.__version__, "themes": {k: v._asdict() for k, v in scores.items()}}
     text = json.dumps(record, indent=1)

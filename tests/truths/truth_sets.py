@@ -51,12 +51,12 @@ class Theme(NamedTuple):
     ask: Callable[[str, int, np.random.Generator, int], Said]
     sets: int = 200
 
-    def cell(self, number: int) -> tuple[str, int]:
+    def cell(self, number):
         """Kind and size of a set."""
         rest, kind = divmod(number, len(self.kinds))
         return self.kinds[kind], self.sizes[rest % len(self.sizes)]
 
-    def answers(self, number: int, seed: int = 0) -> Said:
+    def answers(self, number, seed=0):
         """What is said of a set; another `seed` is for the fit alone."""
         rng = np.random.default_rng([number, 57])
         return self.ask(*self.cell(number), rng, 1000 * seed + number)
@@ -71,22 +71,22 @@ class Population(NamedTuple):
     scores: Callable[[Any], Any]
     curve: Callable[[Any], Any]
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    def draw(self, n, rng):
         """Outcomes and log-odds of the scores of n patients."""
         x = self.scores(rng.standard_normal(n))
         return (rng.random(n) < expit(self.curve(x))).astype(int), x
 
-    def at_nodes(self) -> tuple[Any, Any]:
+    def at_nodes(self):
         """Scores and true probabilities over the law of the scores."""
         x = self.scores(LAW)
         return expit(x), expit(self.curve(x))
 
 
-def slope(s: Any, g: Any) -> float:
+def slope(s, g):
     """The slope of the logistic regression of outcomes on log-odds of scores, n infinite."""
     x = logit(s)
 
-    def loss(line: Any) -> tuple[float, Any]:
+    def loss(line):
         fitted = line[0] + line[1] * x
         off = expit(fitted) - g
         value = -np.mean(g * log_expit(fitted) + (1 - g) * log_expit(-fitted))
@@ -95,7 +95,7 @@ def slope(s: Any, g: Any) -> float:
     return float(minimize(loss, [0.0, 1.0], jac=True, tol=1e-9).x[1])
 
 
-def truths(s: Any, g: Any) -> dict[str, float]:
+def truths(s, g):
     """True values over scores of equal weight."""
     _, level = np.unique(s, return_inverse=True)
     events, others = np.bincount(level, g), np.bincount(level, 1 - g)
@@ -112,7 +112,7 @@ def truths(s: Any, g: Any) -> dict[str, float]:
 # What is asked of a posterior
 
 
-def from_table(table: Any, true: dict[str, float]) -> dict[str, tuple[Any, Any, Any]]:
+def from_table(table, true):
     """The intervals in those rows of a summary whose truth is known."""
     return {
         name: (table.loc[name, "lower"], table.loc[name, "upper"], true[name])
@@ -121,7 +121,7 @@ def from_table(table: Any, true: dict[str, float]) -> dict[str, tuple[Any, Any, 
     }
 
 
-def of_one_curve(post: Any, population: Population) -> Said:
+def of_one_curve(post, population):
     """What a posterior says of its population."""
     s, g = population.at_nodes()
     true = truths(s, g)
@@ -138,7 +138,7 @@ def of_one_curve(post: Any, population: Population) -> Said:
 # One curve, and what a map gains
 
 
-def population(kind: str, rng: np.random.Generator) -> Population:
+def population(kind, rng):
     """A way in which predictions go wrong, of random size."""
     mean, sd = rng.uniform(-2, 0.3), rng.uniform(0.7, 1.4)
     size = rng.choice([-1, 1]) * rng.uniform(0.1, 0.6)
@@ -177,7 +177,7 @@ ONE_CURVE_KINDS = (
 )
 
 
-def one_curve(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
+def one_curve(kind, n, rng, seed):
     of = population(kind, rng)
     y, x = of.draw(n, rng)
     post = bc.fit(y, expit(x), draws=DRAWS, random_state=seed)
@@ -191,12 +191,12 @@ MAPS = {"mended": 1.0, "half mended": 0.5, "spoilt": -0.5, "overshot": 1.8}
 """How far a map goes from the score to the true curve, in log-odds."""
 
 
-def gain(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
+def gain(kind, n, rng, seed):
     wrong, _, mapped = kind.partition(", ")
     of = population(wrong, rng)
     y, x = of.draw(n, rng)
 
-    def after(x: Any) -> Any:
+    def after(x):
         return expit(x + MAPS[mapped] * (of.curve(x) - x))
 
     s, g = of.at_nodes()
@@ -215,7 +215,7 @@ def gain(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
 # Weights, clusters, imputation
 
 
-def sampled(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
+def sampled(kind, n, rng, seed):
     """A sample in which events, or high scores, are taken three times as often as others."""
     taken_by, _, wrong = kind.partition(", ")
     of = population(wrong, rng)
@@ -231,11 +231,11 @@ def sampled(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 
 
-def clustered(kind: str, clusters: int, rng: np.random.Generator, seed: int) -> Said:
+def clustered(kind, clusters, rng, seed):
     """Six patients a cluster, whose log-odds share an effect that their scores do not know."""
     sd = 0.9
 
-    def average(x: Any) -> Any:
+    def average(x):
         return logit(expit(np.asarray(x)[:, None] + sd * NODES) @ WEIGHTS / WEIGHTS.sum())
 
     inner = population(kind, rng)
@@ -247,7 +247,7 @@ def clustered(kind: str, clusters: int, rng: np.random.Generator, seed: int) -> 
     return of_one_curve(post, Population(inner.scores, lambda x: average(inner.curve(x))))
 
 
-def imputed(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
+def imputed(kind, n, rng, seed):
     """Scores of two predictors, one missing in a third of the patients and imputed three times."""
     true, model = np.array([-0.6, 0.5, 1.0]), np.array([-0.3, 0.5, 1.5])
     z = rng.standard_normal((n, 2))
@@ -270,7 +270,7 @@ def imputed(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
     toward = true[1:] @ model[1:] / spread
     rest_sd = np.sqrt(true[1:] @ true[1:] - toward**2)
 
-    def curve(x: Any) -> Any:
+    def curve(x):
         centre = true[0] + toward * (x - model[0]) / spread
         return logit(expit(centre[:, None] + rest_sd * NODES) @ WEIGHTS / WEIGHTS.sum())
 
@@ -281,7 +281,7 @@ def imputed(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
 # Times to an event
 
 
-def followed(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
+def followed(kind, n, rng, seed):
     """Patients of whom many leave before the horizon, whatever their score or by it."""
     curve, _, leaving = kind.partition(", ")
     size = rng.uniform(-0.5, 0.5)
@@ -306,7 +306,7 @@ def followed(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
 # Sites and periods
 
 
-def of_each(table: Any, labels: Sequence[str], true: dict[str, Any]) -> dict[str, tuple]:
+def of_each(table, labels, true):
     """Intervals of several curves in a summary with a row for each and functional."""
     return {
         f"each {name}": (
@@ -320,18 +320,18 @@ def of_each(table: Any, labels: Sequence[str], true: dict[str, Any]) -> dict[str
     }
 
 
-def named(prefix: str, intervals: dict[str, tuple]) -> dict[str, tuple]:
+def named(prefix, intervals):
     return {f"{prefix} {name}": values for name, values in intervals.items()}
 
 
-def sites(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
+def sites(kind, count, rng, seed):
     """Sites of 15 to 90 patients, whose shifts and slopes are spread about the average site's."""
     off, _, spread = kind.partition(", spread ")
     mean, sd = -1.2, 1.1
     centre = {"calibrated": (0.0, 0.0), "off": (0.3, -0.25)}[off]
     at = centre + float(spread) * rng.standard_normal((count + 20, 2)) * [1, 0.5]
 
-    def curves(at: Any, x: Any) -> Any:
+    def curves(at, x):
         return expit(mean + at[:, 0] + np.exp(at[:, 1]) * (x - mean))
 
     site = np.repeat(np.arange(count), rng.integers(15, 91, count))
@@ -341,7 +341,7 @@ def sites(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
     labels = [f"{k:02}" for k in range(count)]
     post = bc.fit(y, expit(x), site=np.array(labels)[site], draws=DRAWS, random_state=seed)
 
-    def per_site(values: Any) -> Any:
+    def per_site(values):
         return np.bincount(site, values) / np.bincount(site)
 
     tce = per_site(np.abs(true - expit(x)))
@@ -377,7 +377,7 @@ def sites(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
     )
 
 
-def periods(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
+def periods(kind, count, rng, seed):
     """Periods of 50 patients, with no change, a sudden one or a gradual one."""
     form, _, size = kind.partition(", ")
     change = int(rng.integers(2, count - 1))
@@ -392,7 +392,7 @@ def periods(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
     y = (rng.random(x.size) < true).astype(int)
     post = bc.fit(y, expit(x), period=period, draws=DRAWS, random_state=seed)
 
-    def per_period(values: Any) -> Any:
+    def per_period(values):
         return np.bincount(period, values) / np.bincount(period)
 
     each = {"observed_expected": per_period(true) / per_period(expit(x))}

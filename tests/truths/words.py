@@ -6,13 +6,10 @@ excludes 1; an update is the simplest that is probably better (.7), or one that 
 than that (.6), as before; and the rule of updates with .8 in place of .7.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -35,7 +32,7 @@ CELLS = [
 ]
 
 
-def curve(kind: str, x: Any) -> Any:
+def curve(kind, x):
     """Log-odds of the event."""
     name, size = kind.split()
     if name == "slope":
@@ -43,7 +40,7 @@ def curve(kind: str, x: Any) -> Any:
     return x + (float(size) if name == "shift" else 0.0)
 
 
-def words_of(kind: str, n: int, seed: int) -> dict[str, Any]:
+def words_of(kind, n, seed):
     """What is said of one data set."""
     rng = np.random.default_rng([seed, n, *kind.encode()])
     x, roles = rng.normal(MEAN, SD, n), {}
@@ -55,7 +52,7 @@ def words_of(kind: str, n: int, seed: int) -> dict[str, Any]:
     y = (rng.random(n) < expit(at)).astype(int)
     f = assess(y, expit(x), draws=DRAWS, random_state=seed, **roles).facts
     s = seen(f)
-    told: dict[str, Any] = {
+    told = {
         f"spread {spread_of(s)}": True,
         f"level {level_of(s) or 'open'}": True,
         "runs the wrong way": s.runs_wrong_way is not None,
@@ -70,7 +67,7 @@ def words_of(kind: str, n: int, seed: int) -> dict[str, Any]:
     return told
 
 
-def _of_update(f: Any, kind: str) -> dict[str, float]:
+def _of_update(f, kind):
     """Whether an update is recommended, by this rule and the former, and what it truly gains."""
     draws = gains_of(f.comparison)["brier"]
     better = [k for k in draws if k != "identity" and (draws[k] > 0).mean() >= 0.7]
@@ -80,7 +77,7 @@ def _of_update(f: Any, kind: str) -> dict[str, float]:
             former = name
     x = np.random.default_rng(0).normal(MEAN, SD, 4000)
     s, g = expit(x), expit(curve(kind, x))
-    told: dict[str, float] = {}
+    told = {}
     surer = simplest_that_keeps(draws, f.recommendation.fewer, 0.8)
     surer = None if f.recommendation.too_few else surer
     for rule, choice in (("", f.recommendation.choice), ("former ", former), ("(.8) ", surer)):
@@ -96,17 +93,17 @@ def _of_update(f: Any, kind: str) -> dict[str, float]:
     return told
 
 
-def shares(cell: tuple[str, int], sets: int = SETS) -> dict[str, float]:
+def shares(cell, sets=SETS):
     """Share of the data sets of which each is said."""
     warnings.simplefilter("ignore")
-    total: dict[str, float] = defaultdict(float)
+    total = defaultdict(float)
     for seed in range(sets):
         for word, value in words_of(*cell, seed).items():
             total[word] += float(value)
     return {word: round(value / sets, 4) for word, value in sorted(total.items()) if value}
 
 
-def main() -> None:
+def main():
     stored = {}
     for kind, n in CELLS:
         stored[f"{kind}, n = {n}"] = told = shares((kind, n))

@@ -1,9 +1,6 @@
 """Consistency checks: exact for calibrated models, and honest about how little few cases say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,21 +13,21 @@ from bayescal.errors import InputError
 from bayescal.estimators import uncertainty
 from bayescal.estimators.uncertainty import applied_of
 from bayescal.validation import consistency as checks
-from bayescal.validation.consistency import Consistency, check_consistency
+from bayescal.validation.consistency import check_consistency
 
 
-def fitted(name: str, n: int, seed: int, **options: Any) -> bc.CalibrationPosterior:
+def fitted(name, n, seed, **options):
     y_true, y_prob = bc.simulate.sample(name, n, random_state=seed)
     return bc.fit(y_true, y_prob, random_state=seed, **{"curve": "beta"} | options)
 
 
 @pytest.fixture(scope="module")
-def post() -> bc.CalibrationPosterior:
+def post():
     return fitted("clinical-middle-overconfident", 400, 1)
 
 
 @pytest.fixture(scope="module")
-def result(post: bc.CalibrationPosterior) -> Consistency:
+def result(post):
     return check_consistency(post)
 
 
@@ -38,10 +35,10 @@ def result(post: bc.CalibrationPosterior) -> Consistency:
 
 
 @pytest.mark.slow
-def test_tails_under_calibration_are_uniform_for_calibrated_models() -> None:
+def test_tails_under_calibration_are_uniform_for_calibrated_models():
     # Signed, since a floored estimate is often exactly zero.
-    ways: dict[str, dict[str, Any]] = {"ece": {}, "debiased_ece": {"signed": True}}
-    tails: dict[str, list[float]] = {name: [] for name in ways}
+    ways = {"ece": {}, "debiased_ece": {"signed": True}}
+    tails = {name: [] for name in ways}
     for seed in range(200):
         post = fitted("clinical-middle-calibrated", 100, seed, curve="identity", draws=200)
         for name, options in ways.items():
@@ -52,14 +49,14 @@ def test_tails_under_calibration_are_uniform_for_calibrated_models() -> None:
         assert 2 <= np.count_nonzero(np.array(values) < checks.RARE) <= 20
 
 
-def test_a_badly_calibrated_model_is_out_of_range() -> None:
+def test_a_badly_calibrated_model_is_out_of_range():
     check = check_consistency(fitted("D5", 500, 2))
     assert check.prob_calibrated_exceeds == 0
     assert 0.05 < check.prob_posterior_exceeds < 0.95
     assert check.verdict == "larger than in all 1,000 data sets from a calibrated model"
 
 
-def test_the_verdict_counts(result: Consistency) -> None:
+def test_the_verdict_counts(result):
     share = 1 - result.prob_calibrated_exceeds
     assert 0.95 < share < 1
     assert (
@@ -67,13 +64,13 @@ def test_the_verdict_counts(result: Consistency) -> None:
     )
 
 
-def test_one_in_two_thousand_is_not_rounded_to_all(result: Consistency) -> None:
+def test_one_in_two_thousand_is_not_rounded_to_all(result):
     values = np.append(np.zeros(1999), 1.0)
     rare = replace(result, observed=0.5, under_calibration=values)
     assert "99.9 % of" in rare.verdict
 
 
-def test_twenty_cases_are_too_few_to_tell() -> None:
+def test_twenty_cases_are_too_few_to_tell():
     check = check_consistency(fitted("calibrated", 20, 1))
     assert check.too_few_to_tell
     assert check.verdict.startswith(
@@ -82,13 +79,13 @@ def test_twenty_cases_are_too_few_to_tell() -> None:
     assert np.median(check.under_calibration) > 0.15
 
 
-def test_enough_cases_of_a_calibrated_model() -> None:
+def test_enough_cases_of_a_calibrated_model():
     check = check_consistency(fitted("calibrated", 1000, 1))
     assert check.verdict == "within what perfect calibration produces at this n"
     assert not check.too_few_to_tell
 
 
-def test_the_summary_is_of_the_replicates(result: Consistency) -> None:
+def test_the_summary_is_of_the_replicates(result):
     table = result.summary(0.9)
     assert list(table.index) == ["calibration", "posterior"]
     assert list(table.columns) == ["observed", "mean", "median", "lower", "upper", "prob_exceeds"]
@@ -102,14 +99,14 @@ def test_the_summary_is_of_the_replicates(result: Consistency) -> None:
 # What it does
 
 
-def test_the_observed_value_is_the_estimate_on_the_data(post: Any, result: Consistency) -> None:
+def test_the_observed_value_is_the_estimate_on_the_data(post, result):
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
     assert result.observed == pytest.approx(estimators.ece(y_true, y_prob), rel=1e-12)
     other = check_consistency(post, "ece", n_resamples=5, n_bins=5, p=2)
     assert other.observed == pytest.approx(estimators.ece(y_true, y_prob, n_bins=5, p=2))
 
 
-def test_seeds_repeat(post: Any, result: Consistency) -> None:
+def test_seeds_repeat(post, result):
     again = check_consistency(post)
     np.testing.assert_array_equal(again.under_calibration, result.under_calibration)
     np.testing.assert_array_equal(again.under_posterior, result.under_posterior)
@@ -119,7 +116,7 @@ def test_seeds_repeat(post: Any, result: Consistency) -> None:
     assert (other.under_posterior != first.under_posterior).any()
 
 
-def test_replicates_have_the_mean_that_they_should(post: Any) -> None:
+def test_replicates_have_the_mean_that_they_should(post):
     """With one bin and p = 2, the mean square gap is variance plus squared mean difference."""
     check = check_consistency(post, "ece", n_resamples=4000, n_bins=1, p=2)
     score = post.data.score
@@ -134,15 +131,15 @@ def test_replicates_have_the_mean_that_they_should(post: Any) -> None:
 
 
 @pytest.mark.parametrize("resample_scores", [False, True])
-def test_the_routes_agree(post: Any, resample_scores: bool, monkeypatch: Any) -> None:
+def test_the_routes_agree(post, resample_scores, monkeypatch):
     """By case in one call, by case in a loop, and by row with weights: one distribution."""
 
-    def only_pairs(y_true: Any, y_prob: Any) -> float:
+    def only_pairs(y_true, y_prob):
         if np.ndim(y_true) != 1:
             raise TypeError("one data set at a time")
         return float(estimators.ece(y_true, y_prob))
 
-    options: dict[str, Any] = {"n_resamples": 600, "resample_scores": resample_scores}
+    options = {"n_resamples": 600, "resample_scores": resample_scores}
     first = check_consistency(post, **options)
     second = check_consistency(post, only_pairs, **options)
     np.testing.assert_allclose(second.under_posterior, first.under_posterior, rtol=1e-9)
@@ -154,10 +151,8 @@ def test_the_routes_agree(post: Any, resample_scores: bool, monkeypatch: Any) ->
 
 
 @pytest.mark.parametrize("most", [20_000, 100])
-def test_shared_outcomes_give_the_replicates_of_each_estimator_alone(
-    post: Any, most: int, monkeypatch: Any
-) -> None:
-    def gap(y_true: Any, y_prob: Any) -> float:  # takes no weights
+def test_shared_outcomes_give_the_replicates_of_each_estimator_alone(post, most, monkeypatch):
+    def gap(y_true, y_prob):  # takes no weights
         return float(abs(np.mean(y_true) - np.mean(y_prob)))
 
     monkeypatch.setattr(uncertainty, "MOST_RESAMPLED", most)
@@ -171,9 +166,7 @@ def test_shared_outcomes_give_the_replicates_of_each_estimator_alone(
 
 @pytest.mark.parametrize("most", [20_000, 100])
 @pytest.mark.parametrize("estimator", ["ece", "smooth_ece"])
-def test_fits_that_take_turns_share_the_data_sets(
-    post: Any, most: int, estimator: str, monkeypatch: Any
-) -> None:
+def test_fits_that_take_turns_share_the_data_sets(post, most, estimator, monkeypatch):
     monkeypatch.setattr(uncertainty, "MOST_RESAMPLED", most)
     monkeypatch.setattr(uncertainty, "SIMULATED_BLOCK", 3 * 800)
     applied = applied_of(estimator, {})
@@ -183,8 +176,8 @@ def test_fits_that_take_turns_share_the_data_sets(
         np.testing.assert_allclose(mine, every[k::4], rtol=1e-6)
 
 
-def test_only_resampling_changes_the_scores(post: Any) -> None:
-    def mean_score(y_true: Any, y_prob: Any) -> float:
+def test_only_resampling_changes_the_scores(post):
+    def mean_score(y_true, y_prob):
         return float(np.mean(y_prob))
 
     fixed = check_consistency(post, mean_score, n_resamples=50)
@@ -196,8 +189,8 @@ def test_only_resampling_changes_the_scores(post: Any) -> None:
     assert other.under_posterior.mean() == pytest.approx(fixed.observed, abs=expected / 4)
 
 
-def test_a_function_that_broadcasts_wrongly_is_looped(post: Any) -> None:
-    def brier(y_true: Any, y_prob: Any) -> Any:
+def test_a_function_that_broadcasts_wrongly_is_looped(post):
+    def brier(y_true, y_prob):
         """Right for one data set; for two it sums over the wrong axis, with the right shape."""
         return ((np.asarray(y_true) - y_prob) ** 2).mean() * np.ones(np.shape(y_true)[:-1])
 
@@ -205,8 +198,8 @@ def test_a_function_that_broadcasts_wrongly_is_looped(post: Any) -> None:
     assert check.under_calibration.std() > 0
 
 
-def test_replicates_that_define_no_estimate_are_left_out() -> None:
-    def event_rate_ratio(y_true: Any, y_prob: Any) -> float:
+def test_replicates_that_define_no_estimate_are_left_out():
+    def event_rate_ratio(y_true, y_prob):
         if np.ndim(y_true) == 1 and not np.any(y_true):
             raise InputError("y_true has no events.")
         return float(np.sum(y_prob) / np.sum(y_true))
@@ -219,7 +212,7 @@ def test_replicates_that_define_no_estimate_are_left_out() -> None:
     bc.plots.consistency(check, Figure().subplots())
 
 
-def test_scores_of_0_and_1_are_read_as_rounded() -> None:
+def test_scores_of_0_and_1_are_read_as_rounded():
     y_true, y_prob = [1, 0, 1, 1] * 10, [0.0, 0.3, 0.6, 1.0] * 10
     post = bc.fit(y_true, y_prob, curve="beta", random_state=0)
     check = check_consistency(post, n_resamples=500)
@@ -229,7 +222,7 @@ def test_scores_of_0_and_1_are_read_as_rounded() -> None:
     assert check.observed == pytest.approx(estimators.ece(y_true, y_prob))
 
 
-def test_sampling_weights_count_as_effective_cases() -> None:
+def test_sampling_weights_count_as_effective_cases():
     y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
     weight = np.random.default_rng(0).uniform(0.1, 3, 300)
     post = bc.fit(y_true, y_prob, curve="beta", sample_weight=weight, random_state=1)
@@ -240,7 +233,7 @@ def test_sampling_weights_count_as_effective_cases() -> None:
         check_consistency(post, lambda y, s: 0.0)
 
 
-def test_weights_are_repeats() -> None:
+def test_weights_are_repeats():
     y_true, y_prob = [0, 1, 1, 0], [0.2, 0.6, 0.8, 0.4]
     weighted = bc.fit(y_true, y_prob, curve="beta", sample_weight=[3, 2, 1, 4], random_state=0)
     repeated = bc.fit(np.repeat(y_true, [3, 2, 1, 4]), np.repeat(y_prob, [3, 2, 1, 4]),
@@ -253,9 +246,9 @@ def test_weights_are_repeats() -> None:
 # Hostile input
 
 
-def test_asks_for_a_fit_first() -> None:
+def test_asks_for_a_fit_first():
     with pytest.raises(InputError, match="post must be a CalibrationPosterior, got list"):
-        check_consistency([0, 1])  # type: ignore[arg-type]
+        check_consistency([0, 1])
 
 
 @pytest.mark.parametrize(
@@ -270,15 +263,15 @@ def test_asks_for_a_fit_first() -> None:
         ("ece", {"n_bins": -1}, "n_bins"),
     ],
 )
-def test_refuses(post: Any, estimator: Any, options: dict[str, Any], message: str) -> None:
+def test_refuses(post, estimator, options, message):
     with pytest.raises(InputError, match=message):
         check_consistency(post, estimator, **options)
 
 
-def test_an_estimator_that_no_replicate_defines() -> None:
+def test_an_estimator_that_no_replicate_defines():
     calls = []
 
-    def once(y_true: Any, y_prob: Any) -> float:
+    def once(y_true, y_prob):
         calls.append(1)
         if len(calls) > 1:
             raise InputError("y_true is not defined.")
@@ -292,7 +285,7 @@ def test_an_estimator_that_no_replicate_defines() -> None:
 # The figure
 
 
-def test_the_figure_draws_the_replicates_and_the_line(result: Consistency) -> None:
+def test_the_figure_draws_the_replicates_and_the_line(result):
     ax = Figure().subplots()
     assert bc.plots.consistency(result, ax) is ax
     (line,) = ax.collections
@@ -306,7 +299,7 @@ def test_the_figure_draws_the_replicates_and_the_line(result: Consistency) -> No
     assert high > max(result.observed, result.under_posterior.max())
 
 
-def test_the_figure_of_equal_and_of_negative_values(result: Consistency) -> None:
+def test_the_figure_of_equal_and_of_negative_values(result):
     flat = replace(
         result,
         observed=0.0,
@@ -321,7 +314,7 @@ def test_the_figure_of_equal_and_of_negative_values(result: Consistency) -> None
     assert below.get_xlim()[0] < -0.2
 
 
-def test_the_figure_makes_its_own_axes_and_refuses_others(result: Consistency) -> None:
+def test_the_figure_makes_its_own_axes_and_refuses_others(result):
     assert bc.plots.consistency(result).figure is not None
     with pytest.raises(InputError, match="result must be a Consistency, got float"):
-        bc.plots.consistency(0.3)  # type: ignore[arg-type]
+        bc.plots.consistency(0.3)

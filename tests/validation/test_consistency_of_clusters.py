@@ -1,9 +1,5 @@
 """Consistency checks of cases that come in clusters."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -20,7 +16,7 @@ NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 FRAILTY = 1.0
 
 
-def cases(seed: int, clusters: int = 40, size: int = 20) -> tuple[Any, ...]:
+def cases(seed, clusters=40, size=20):
     """Of a model that is calibrated for the population; patients differ in frailty."""
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(clusters), size)
@@ -31,20 +27,20 @@ def cases(seed: int, clusters: int = 40, size: int = 20) -> tuple[Any, ...]:
     return outcome, score, cluster
 
 
-def fitted(y: Any, s: Any, cluster: Any = None, **options: Any) -> Any:
+def fitted(y, s, cluster=None, **options):
     return bc.fit(y, s, cluster=cluster, curve="beta", draws=200, random_state=1, **options)
 
 
 @pytest.fixture(scope="module")
-def post() -> Any:
+def post():
     return fitted(*cases(3))
 
 
-def mean_gap(y_true: Any, y_prob: Any) -> Any:
+def mean_gap(y_true, y_prob):
     return np.abs((np.asarray(y_true) - y_prob).mean(axis=-1))
 
 
-def test_replicates_vary_by_the_design_effect(post: Any) -> None:
+def test_replicates_vary_by_the_design_effect(post):
     y, s, _ = cases(3)
     own = bc.check_consistency(post, mean_gap, predict=False, random_state=1)
     alone = bc.check_consistency(fitted(y, s), mean_gap, predict=False, random_state=1)
@@ -53,7 +49,7 @@ def test_replicates_vary_by_the_design_effect(post: Any) -> None:
     assert ratio == pytest.approx(post.diagnostics["design_effect"], rel=0.3)
 
 
-def test_the_likeness_is_that_of_the_residuals() -> None:
+def test_the_likeness_is_that_of_the_residuals():
     """Of outcomes simulated with a correlation it is found again."""
     rng = np.random.default_rng(4)
     cluster = np.repeat(np.arange(800), 6)
@@ -66,7 +62,7 @@ def test_the_likeness_is_that_of_the_residuals() -> None:
     assert np.bincount(alike.cluster).tolist() == [6] * 800
 
 
-def test_outcomes_keep_their_probabilities_and_a_cluster_may_share_one() -> None:
+def test_outcomes_keep_their_probabilities_and_a_cluster_may_share_one():
     rng = np.random.default_rng(1)
     normal = AlikeCases(np.array([0, 0, 1]), 0.6).normal(rng, 20_000)
     assert stats.kstest(normal[:, 0], "norm").pvalue > 1e-3
@@ -75,7 +71,7 @@ def test_outcomes_keep_their_probabilities_and_a_cluster_may_share_one() -> None
     np.testing.assert_array_equal(same[:, 0], same[:, 1])
 
 
-def test_cases_told_ten_times_with_ids_equal_the_cases_once() -> None:
+def test_cases_told_ten_times_with_ids_equal_the_cases_once():
     y, s, _ = cases(5, 300, 1)
     often = [np.repeat(values, 10) for values in (y, s, np.arange(y.size))]
     once = bc.check_consistency(fitted(y, s), predict=False)
@@ -87,7 +83,7 @@ def test_cases_told_ten_times_with_ids_equal_the_cases_once() -> None:
     assert np.median(forgotten.under_calibration) < 0.5 * np.median(told.under_calibration)
 
 
-def test_many_cases_are_added_up_by_score(post: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_cases_are_added_up_by_score(post, monkeypatch):
     first = bc.check_consistency(post, n_resamples=50, random_state=2)
     monkeypatch.setattr(uncertainty, "MOST_RESAMPLED", 0)
     second = bc.check_consistency(post, n_resamples=50, random_state=2)
@@ -95,7 +91,7 @@ def test_many_cases_are_added_up_by_score(post: Any, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-def test_p_values_are_uniform_with_clusters_and_not_without() -> None:
+def test_p_values_are_uniform_with_clusters_and_not_without():
     own, alone = [], []
     for seed in range(60):
         y, s, cluster = cases(seed)
@@ -109,7 +105,7 @@ def test_p_values_are_uniform_with_clusters_and_not_without() -> None:
     assert np.mean(np.array(alone) < 0.05) > 0.2
 
 
-def test_refuses_what_is_not_simulated_by_cluster(post: Any) -> None:
+def test_refuses_what_is_not_simulated_by_cluster(post):
     with pytest.raises(InputError, match="resample_scores=True draws single cases"):
         bc.check_consistency(post, resample_scores=True)
     y, s, cluster = cases(3)
@@ -119,7 +115,7 @@ def test_refuses_what_is_not_simulated_by_cluster(post: Any) -> None:
         bc.check_consistency(weighted)
 
 
-def test_the_ranges_of_an_assessment_know_clusters(post: Any) -> None:
+def test_the_ranges_of_an_assessment_know_clusters(post):
     """They are those of the check of each estimator, and wider than of independent cases."""
     y, s, _ = cases(3)
     own, alone = (panel_of([each], ["ece"], seed=1).loc["ece"] for each in (post, fitted(y, s)))

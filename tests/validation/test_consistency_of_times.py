@@ -1,9 +1,5 @@
 """Consistency checks of times to an event, whose replicates leave as the cases did."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -16,7 +12,7 @@ from bayescal.validation.followed import SimulatedTimes
 SIZE = 600
 
 
-def drawn(risk_of: Any = expit, seed: int = 3) -> tuple[bc.Survival, Any]:
+def drawn(risk_of=expit, seed=3):
     """Patients of whom those with high scores leave early."""
     rng = np.random.default_rng(seed)
     x = rng.normal(-0.8, 1.1, SIZE)
@@ -85,7 +81,7 @@ def test_estimates_on_data_are_those_of_the_estimators(post):
     assert ratio.observed == pytest.approx(abs(np.log(told.estimate)), rel=1e-9)
     assert ratio.under_posterior.size == 0
 
-    def mean_score_of_events(cases: Any) -> float:
+    def mean_score_of_events(cases):
         return float(cases.score[cases.event].mean())
 
     own = bc.check_consistency(post, mean_score_of_events, n_resamples=30)

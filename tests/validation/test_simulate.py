@@ -1,7 +1,5 @@
 """The generative benchmark: known calibration errors, and samples that have them."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import pairwise
 
@@ -30,12 +28,12 @@ CALIBRATED = [name for name in simulate.names() if name.endswith("calibrated")]
 
 
 @pytest.mark.parametrize(("name", "exact"), EXACT.items())
-def test_exact_tce_of_the_published_truths(name: str, exact: float) -> None:
+def test_exact_tce_of_the_published_truths(name, exact):
     assert simulate.truth(name).tce() == pytest.approx(exact, abs=5e-5)
 
 
 @pytest.mark.parametrize("name", CALIBRATED)
-def test_calibrated_truths_have_no_error(name: str) -> None:
+def test_calibrated_truths_have_no_error(name):
     truth = simulate.truth(name)
     scores = np.array([0.0, 1e-9, 0.2, 0.5, 0.999, 1.0])
     assert truth.tce() == pytest.approx(0, abs=1e-12)
@@ -43,7 +41,7 @@ def test_calibrated_truths_have_no_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", simulate.names())
-def test_a_truth_can_be_pickled(name: str) -> None:
+def test_a_truth_can_be_pickled(name):
     truth = simulate.truth(name)
     again = pickle.loads(pickle.dumps(truth))
     assert again == truth
@@ -52,7 +50,7 @@ def test_a_truth_can_be_pickled(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", simulate.names())
-def test_a_sample_agrees_with_the_population(name: str) -> None:
+def test_a_sample_agrees_with_the_population(name):
     truth = simulate.truth(name)
     size = 100_000
     y_true, y_prob = truth.sample(size, random_state=3)
@@ -63,12 +61,12 @@ def test_a_sample_agrees_with_the_population(name: str) -> None:
 
 
 @pytest.mark.parametrize("p", [1, 2, 3.5])
-def test_tce_agrees_with_adaptive_quadrature(p: float) -> None:
+def test_tce_agrees_with_adaptive_quadrature(p):
     truth = simulate.truth("clinical-middle-asymmetric")
     law = truth.scores
     assert isinstance(law, simulate.LogitNormalScores)
 
-    def integrand(log_odds: float) -> float:
+    def integrand(log_odds):
         score = np.array([expit(log_odds)])
         gap = abs(truth.curve(score) - score).item()
         return float(gap**p * norm.pdf(log_odds, law.mean, law.sd))
@@ -80,7 +78,7 @@ def test_tce_agrees_with_adaptive_quadrature(p: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["D4", "clinical-low-asymmetric"])
-def test_population_values_are_those_of_a_very_large_sample(name: str) -> None:
+def test_population_values_are_those_of_a_very_large_sample(name):
     """Every functional against a million cases, whose outcomes are replaced by their risks."""
     truth = simulate.truth(name)
     _, score = truth.sample(1_000_000, random_state=1)
@@ -100,7 +98,7 @@ def test_population_values_are_those_of_a_very_large_sample(name: str) -> None:
     np.testing.assert_allclose(quantiles, np.quantile(score, [0.1, 0.5]), atol=2e-3)
 
 
-def test_population_values_in_closed_form() -> None:
+def test_population_values_in_closed_form():
     shifted = simulate.truth("clinical-high-shifted")
     assert shifted.functional("calibration_in_the_large") == pytest.approx(0.5, abs=1e-9)
     assert shifted.functional("calibration_intercept") == pytest.approx(0.5, abs=1e-9)
@@ -125,7 +123,7 @@ def test_population_values_in_closed_form() -> None:
 
 
 @pytest.mark.parametrize("name", simulate.names())
-def test_population_values_exist_for_every_truth(name: str) -> None:
+def test_population_values_exist_for_every_truth(name):
     truth = simulate.truth(name)
     values = {functional: truth.functional(functional) for functional in FUNCTIONALS}
     assert np.isfinite(list(values.values())).all()
@@ -137,7 +135,7 @@ def test_population_values_exist_for_every_truth(name: str) -> None:
 
 
 @pytest.mark.parametrize("prevalence", ["low", "middle", "high"])
-def test_clinical_scores_have_the_mean_they_are_named_for(prevalence: str) -> None:
+def test_clinical_scores_have_the_mean_they_are_named_for(prevalence):
     mean = {"low": 0.05, "middle": 0.3, "high": 0.7}[prevalence]
     calibrated = simulate.truth(f"clinical-{prevalence}-calibrated")
     shifted = simulate.truth(f"clinical-{prevalence}-shifted")
@@ -146,7 +144,7 @@ def test_clinical_scores_have_the_mean_they_are_named_for(prevalence: str) -> No
     assert shifted.tce() == pytest.approx(shifted.prevalence() - mean, abs=1e-7)
 
 
-def test_curves_follow_the_formulas_near_one() -> None:
+def test_curves_follow_the_formulas_near_one():
     rest = np.array([1e-3, 1e-6, 1e-9])
     scores = 1 - rest
     rest = 1 - scores
@@ -162,14 +160,14 @@ def test_curves_follow_the_formulas_near_one() -> None:
 
 
 @pytest.mark.parametrize("name", simulate.names())
-def test_curves_are_probabilities_everywhere(name: str) -> None:
+def test_curves_are_probabilities_everywhere(name):
     scores = np.concatenate([[0, 5e-324, 1e-300, 1e-17], np.linspace(0.001, 1, 999)])
     curve = simulate.truth(name).curve(scores)
     assert np.all((curve >= 0) & (curve <= 1))
     assert np.all(np.diff(curve) >= 0)
 
 
-def test_scores_that_round_to_one_are_kept() -> None:
+def test_scores_that_round_to_one_are_kept():
     y_true, y_prob = simulate.sample("D1", 1000, random_state=1)
     assert (y_prob == 1).sum() > 100
     assert y_prob.dtype == np.float64
@@ -177,7 +175,7 @@ def test_scores_that_round_to_one_are_kept() -> None:
     assert set(y_true) == {0, 1}
 
 
-def test_seeds_and_generators() -> None:
+def test_seeds_and_generators():
     first, second = (simulate.sample("D5", 50, random_state=4) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     generator = np.random.default_rng(4)
@@ -189,10 +187,10 @@ def test_seeds_and_generators() -> None:
 # The difference over even scores
 
 
-def test_ead_is_equation_51() -> None:
+def test_ead_is_equation_51():
     """1/1000 of a sum of 1001 terms, of curves whose formulas stand in Table 2."""
 
-    def curve(scores: np.ndarray) -> np.ndarray:
+    def curve(scores):
         return np.sqrt(scores)
 
     total = 0.0
@@ -204,7 +202,7 @@ def test_ead_is_equation_51() -> None:
     assert simulate.ead(curve, simulate.truth("D5")) == simulate.ead(curve, "D5")
 
 
-def test_ead_of_the_truth_is_zero_and_of_the_opposite_at_most_1001_thousandths() -> None:
+def test_ead_of_the_truth_is_zero_and_of_the_opposite_at_most_1001_thousandths():
     for name in simulate.names():
         assert simulate.ead(simulate.truth(name).curve, name) == pytest.approx(0, abs=1e-12)
     steps = simulate.Truth(
@@ -214,7 +212,7 @@ def test_ead_of_the_truth_is_zero_and_of_the_opposite_at_most_1001_thousandths()
     assert wrong == pytest.approx(1.001, abs=1e-3)
 
 
-def test_ead_agrees_with_table_4_of_the_paper() -> None:
+def test_ead_agrees_with_table_4_of_the_paper():
     """Printed, of one data set, are .0099 for D1, with the score law of the code, and .0067."""
     for name, printed in {"D1-code": 0.0099, "D5": 0.0067}.items():
         runs = [
@@ -224,14 +222,14 @@ def test_ead_agrees_with_table_4_of_the_paper() -> None:
         assert np.mean(runs) == pytest.approx(printed, abs=0.004)
 
 
-def test_ead_takes_curves_of_recalibrators_and_names_what_is_none() -> None:
+def test_ead_takes_curves_of_recalibrators_and_names_what_is_none():
     y_true, y_prob = simulate.sample("D5", 2000, random_state=1)
     fitted = LogisticRecalibrator().fit(y_prob, y_true)
     assert simulate.ead(fitted.transform, "D5") < 0.1
     with pytest.raises(InputError, match="curve must be a function"):
-        simulate.ead(0.3, "D5")  # type: ignore[arg-type]
+        simulate.ead(0.3, "D5")
     with pytest.raises(InputError, match="curve does not take an array of scores"):
-        simulate.ead(float, "D5")  # type: ignore[arg-type]
+        simulate.ead(float, "D5")
     with pytest.raises(InputError, match=r"curve\(scores\)\[1000\] = 2 is outside"):
         simulate.ead(lambda scores: 2 * scores * (scores == 1), "D5")
     with pytest.raises(InputError, match=r"curve\(scores\) has 1 values, of 1001"):
@@ -240,7 +238,7 @@ def test_ead_takes_curves_of_recalibrators_and_names_what_is_none() -> None:
         simulate.ead(np.sqrt, "D9")
 
 
-def test_a_truth_of_ones_own() -> None:
+def test_a_truth_of_ones_own():
     truth = simulate.Truth(
         "constant",
         "g is one half",
@@ -254,12 +252,12 @@ def test_a_truth_of_ones_own() -> None:
 
 @pytest.mark.parametrize("spread", [0.3, 1.2, 4.0])
 @pytest.mark.parametrize("mean", [0.0001, 0.2, 0.5, 0.49999, 0.97])
-def test_clinical_meets_any_mean_and_spread(mean: float, spread: float) -> None:
+def test_clinical_meets_any_mean_and_spread(mean, spread):
     truth = simulate.clinical(mean, "calibrated", spread=spread)
     assert truth.prevalence() == pytest.approx(mean, rel=1e-6)
 
 
-def test_names_are_found_and_kept() -> None:
+def test_names_are_found_and_kept():
     for name in simulate.names():
         truth = simulate.truth(name)
         assert truth.name == name
@@ -272,7 +270,7 @@ def test_names_are_found_and_kept() -> None:
     [
         lambda: simulate.truth("D6"),
         lambda: simulate.sample("D1", 0),
-        lambda: simulate.sample("D1", 10.5),  # type: ignore[arg-type]
+        lambda: simulate.sample("D1", 10.5),
         lambda: simulate.truth("D1").tce(0.5),
         lambda: simulate.truth("D1").tce(np.inf),
         lambda: simulate.truth("D1").curve([1.2]),
@@ -285,7 +283,7 @@ def test_names_are_found_and_kept() -> None:
         lambda: simulate.clinical(0.3, "calibrated", spread=0),
     ],
 )
-def test_bad_arguments_are_named(call) -> None:  # type: ignore[no-untyped-def]
+def test_bad_arguments_are_named(call):
     with pytest.raises(
         InputError, match=r"name|n must|p must|thresholds|prob must|scores|mean_score|shape|spread"
     ):

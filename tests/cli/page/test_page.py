@@ -1,7 +1,5 @@
 """The page of `bayescal app`: who may ask, what may be sent, and that Python says the same."""
 
-from __future__ import annotations
-
 import builtins
 import gzip
 import http.client

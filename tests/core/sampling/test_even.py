@@ -1,7 +1,5 @@
 """Draws that are spread evenly over what they are read for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,7 +8,7 @@ from bayescal.core.arrays import by_group
 from bayescal.core.sampling import even_choice, even_uniforms
 
 
-def test_the_choice_keeps_the_joint_distribution_of_weighted_features() -> None:
+def test_the_choice_keeps_the_joint_distribution_of_weighted_features():
     rng = np.random.default_rng(1)
     points = rng.normal(size=(3, 4096))
     weights = rng.random(4096)
@@ -27,14 +25,14 @@ def test_the_choice_keeps_the_joint_distribution_of_weighted_features() -> None:
     assert (np.abs(np.mean(errors, axis=0)) < random / 4).all()
 
 
-def test_points_without_weight_are_never_chosen_and_equal_features_do_no_harm() -> None:
+def test_points_without_weight_are_never_chosen_and_equal_features_do_no_harm():
     features, weights = np.zeros((2, 6)), np.array([0.0, 1, 0, 2, 1, 0])
     chosen = even_choice(features, weights, 400, np.random.default_rng(0))
     np.testing.assert_array_equal(np.bincount(chosen, minlength=6), [0, 100, 0, 200, 100, 0])
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_numbers_are_uniform_and_even_in_every_group_and_in_runs_of_it(axis) -> None:
+def test_numbers_are_uniform_and_even_in_every_group_and_in_runs_of_it(axis):
     rng = np.random.default_rng(2)
     group = rng.integers(0, 3, 900)
     numbers = even_uniforms(by_group(group), rng, axis)
@@ -48,7 +46,7 @@ def test_numbers_are_uniform_and_even_in_every_group_and_in_runs_of_it(axis) -> 
     assert stats.kstest(first, "uniform").pvalue > 0.001
 
 
-def test_numbers_of_two_axes_do_not_depend_on_each_other() -> None:
+def test_numbers_of_two_axes_do_not_depend_on_each_other():
     group, rng = np.zeros(4000, dtype=np.intp), np.random.default_rng(3)
     pairs = [even_uniforms(by_group(group), rng, axis) for axis in (1, 2)]
     counts, *_ = np.histogram2d(*pairs, bins=10, range=[[0, 1], [0, 1]])

@@ -1,7 +1,5 @@
 """The importance sampler against densities whose integrals and moments are known."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

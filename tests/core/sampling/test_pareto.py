@@ -1,7 +1,5 @@
 """Pareto smoothing of many rows against ArviZ, which does one at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
@@ -24,7 +22,7 @@ def by_arviz(log_ratio):
 
 @pytest.mark.parametrize("draws", [100, 225, 226, 1000, 4000])
 @pytest.mark.parametrize("tail", [0.1, 0.5, 0.9, 2.0])
-def test_each_row_is_arviz_s(draws, tail) -> None:
+def test_each_row_is_arviz_s(draws, tail):
     rng = np.random.default_rng(draws)
     rows = tail * rng.exponential(size=(20, draws)) + rng.normal(0, 5, (20, 1))
     weights, pareto_k = smooth_rows(rows)
@@ -34,7 +32,7 @@ def test_each_row_is_arviz_s(draws, tail) -> None:
         np.testing.assert_allclose(log_softmax(weight), log_softmax(expected), rtol=1e-8)
 
 
-def test_ties_and_flat_tops_are_as_one_by_one() -> None:
+def test_ties_and_flat_tops_are_as_one_by_one():
     rng = np.random.default_rng(0)
     rows = np.stack(
         [
@@ -54,7 +52,7 @@ def test_ties_and_flat_tops_are_as_one_by_one() -> None:
         np.testing.assert_allclose(np.sort(log_softmax(weight)), np.sort(log_softmax(expected)))
 
 
-def test_rows_do_not_mind_their_neighbours() -> None:
+def test_rows_do_not_mind_their_neighbours():
     rows = np.random.default_rng(1).exponential(size=(7, 400))
     together, k = smooth_rows(rows)
     for row, weight, alone in zip(rows, together, k, strict=True):

@@ -1,7 +1,5 @@
 """Points in the unit cube: uniform along every axis, and better than SciPy's or about as good."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -43,7 +41,7 @@ def spread(draw, power, d):
 
 @pytest.mark.parametrize("power", [6, 12])
 @pytest.mark.parametrize("d", [1, 5, 45])
-def test_each_axis_has_as_many_points_in_each_interval(power, d) -> None:
+def test_each_axis_has_as_many_points_in_each_interval(power, d):
     points = lattice_points(power, d, np.random.default_rng(0))
     assert points.shape == (1 << power, d)
     for axis in points.T:
@@ -52,7 +50,7 @@ def test_each_axis_has_as_many_points_in_each_interval(power, d) -> None:
         assert stats.kstest(axis, "uniform").statistic < 2 / (1 << power)
 
 
-def test_each_point_is_uniform_over_the_seeds() -> None:
+def test_each_point_is_uniform_over_the_seeds():
     rng = np.random.default_rng(0)
     one = [lattice_points(6, 3, rng)[17] for _ in range(400)]
     for axis in np.transpose(one):
@@ -60,7 +58,7 @@ def test_each_point_is_uniform_over_the_seeds() -> None:
 
 
 @pytest.mark.parametrize("d", [1, 5, 45])
-def test_normal_points_are_quantiles_of_the_lattice(d) -> None:
+def test_normal_points_are_quantiles_of_the_lattice(d):
     points = normal_points(7, d, np.random.default_rng(3))
     uniform = lattice_points(7, d, np.random.default_rng(3))
     assert np.array_equal(points, ndtri(np.clip(uniform, 1e-12, 1 - 1e-12)))
@@ -68,7 +66,7 @@ def test_normal_points_are_quantiles_of_the_lattice(d) -> None:
     assert not np.array_equal(first, uniform)
 
 
-def test_axes_beyond_the_lattice_are_paired_at_random() -> None:
+def test_axes_beyond_the_lattice_are_paired_at_random():
     d = len(GENERATORS) + 3
     points = lattice_points(12, d, np.random.default_rng(1))
     correlation = np.corrcoef(points.T) - np.eye(d)
@@ -80,7 +78,7 @@ def test_axes_beyond_the_lattice_are_paired_at_random() -> None:
 @pytest.mark.parametrize(
     ("curve", "times"), [("logistic", 1.5), ("beta", 1.5), ("spline", 1.5), ("intercept", 1.5)]
 )
-def test_the_evidence_is_as_near_as_with_scrambled_sobol_points(curve, times, monkeypatch) -> None:
+def test_the_evidence_is_as_near_as_with_scrambled_sobol_points(curve, times, monkeypatch):
     data = bc.CalibrationData(*bc.simulate.sample("clinical-middle-overconfident", 200, 0))
 
     def evidences():

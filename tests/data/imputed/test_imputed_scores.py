@@ -1,7 +1,5 @@
 """A matrix of imputed scores is read, or refused in words that name it; tables are stacked."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Crossed factors: how they are read, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

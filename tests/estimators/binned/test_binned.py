@@ -1,27 +1,22 @@
 """Binned estimators against other packages, their own loops, and hostile data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 from bayescal.errors import InputError
 from bayescal.estimators import ace, debiased_ece, ece, mce
-from known_sets import Known
 
 # Other packages
 
 
-def oracle_rows() -> list[tuple[str, Any, dict[str, Any]]]:
+def oracle_rows():
     """The key of each known answer, and what of ours must give it.
 
     The caltrain ones part tied scores in the order of the rows, which happens to be what sharing
     out gives on B and C; the other equal-mass answers keep them together. netcal's ACE is the mean
     over bins of equal width.
     """
-    rows: list[tuple[str, Any, dict[str, Any]]] = [
+    rows = [
         ("verified.get_calibration_error(default p2 debiased; is_discrete heuristic)",
          debiased_ece, {}),
         ("caltrain.ew_ece_bin,norm1,15", ece, {}),
@@ -59,9 +54,7 @@ UNDEFINED = {("A", "EW", "15"), *(("C", kind, n) for kind in ("EW", "EM") for n 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.oracle("ece", "ace", "debiased_ece")
 @pytest.mark.parametrize(("key", "estimator", "options"), oracle_rows())
-def test_gives_the_known_answer(
-    known: Known, name: str, key: str, estimator: Any, options: dict[str, Any]
-) -> None:
+def test_gives_the_known_answer(known, name, key, estimator, options):
     outcomes, scores, answers = known(name)
     answer = answers[key]
     actual = estimator(outcomes, scores, **options)
@@ -76,7 +69,7 @@ def test_gives_the_known_answer(
 # Bins
 
 
-def test_equal_width_bins_are_closed_on_the_right() -> None:
+def test_equal_width_bins_are_closed_on_the_right():
     for n_bins in (3, 10, 15, 100):
         edges = np.arange(1, n_bins) / n_bins
         for scores in (edges, np.nextafter(edges, 1), np.nextafter(edges, 0)):
@@ -87,12 +80,12 @@ def test_equal_width_bins_are_closed_on_the_right() -> None:
                 assert alone == pytest.approx(abs(score + inside - 1) / 2)
 
 
-def test_scores_of_0_and_1_belong_to_the_first_and_last_bin() -> None:
+def test_scores_of_0_and_1_belong_to_the_first_and_last_bin():
     assert ece([1, 0], [0.95, 1.0], n_bins=10) == pytest.approx(0.475)
     assert ece([1, 0], [0.0, 0.05], n_bins=10) == pytest.approx(0.475)
 
 
-CUTS: dict[str, Any] = {
+CUTS = {
     "mass": lambda scores, n: np.concatenate(
         [np.full(len(part), b) for b, part in enumerate(np.array_split(scores, n))]
     ),
@@ -105,7 +98,7 @@ CUTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("binning", CUTS)
 @pytest.mark.parametrize("n", [103, 5000])
-def test_bins_of_equal_mass(binning: str, n: int) -> None:
+def test_bins_of_equal_mass(binning, n):
     rng = np.random.default_rng(0)
     scores = np.sort(rng.beta(0.3, 2, n))
     outcomes, order = rng.integers(0, 2, n), rng.permutation(n)
@@ -113,7 +106,7 @@ def test_bins_of_equal_mass(binning: str, n: int) -> None:
         index = CUTS[binning](scores, n_bins)
         gap = np.bincount(index, scores - outcomes)
         for ties in ("together", "split"):
-            options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+            options = {"n_bins": n_bins, "binning": binning, "ties": ties}
             actual = ece(outcomes[order], scores[order], **options)
             assert actual == pytest.approx(np.abs(gap).sum() / n)
             mean = np.abs(gap / np.maximum(np.bincount(index), 1)).sum() / np.unique(index).size
@@ -122,7 +115,7 @@ def test_bins_of_equal_mass(binning: str, n: int) -> None:
 
 @pytest.mark.parametrize("binning", CUTS)
 @pytest.mark.parametrize("n", [60, 3000])
-def test_equal_scores_go_to_the_bin_of_their_first(binning: str, n: int) -> None:
+def test_equal_scores_go_to_the_bin_of_their_first(binning, n):
     rng = np.random.default_rng(1)
     scores = np.sort(rng.beta(1, 3, n).round(2))
     outcomes = rng.integers(0, 2, n)
@@ -134,7 +127,7 @@ def test_equal_scores_go_to_the_bin_of_their_first(binning: str, n: int) -> None
         assert actual == pytest.approx(np.abs(gap).sum() / n)
 
 
-def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
+def test_quantile_bins_of_tied_scores_are_those_of_numpy():
     rng = np.random.default_rng(2)
     scores = np.sort(rng.beta(1, 3, 500).round(2))
     outcomes = rng.integers(0, 2, 500)
@@ -143,7 +136,7 @@ def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
     assert actual == pytest.approx(np.abs(gap).sum() / 500)
 
 
-def test_split_is_the_mean_gap_over_orders() -> None:
+def test_split_is_the_mean_gap_over_orders():
     """Where no gap changes sign, sharing out is the average over random orders of tied cases."""
     rng = np.random.default_rng(1)
     scores, outcomes = rng.choice([0.6, 0.7, 0.8], 50), (rng.random(50) < 0.1).astype(int)
@@ -161,7 +154,7 @@ def test_split_is_the_mean_gap_over_orders() -> None:
 
 
 @pytest.mark.oracle("mce")
-def test_mce_is_the_largest_gap_and_the_limit_of_the_norms() -> None:
+def test_mce_is_the_largest_gap_and_the_limit_of_the_norms():
     scores, outcomes = [0.1, 0.2, 0.7, 0.9], [0, 1, 1, 0]
     assert mce(outcomes, scores, n_bins=10) == pytest.approx(0.9)
     assert ece(outcomes, scores, n_bins=10, p=200) == pytest.approx(0.9, rel=0.01)
@@ -170,7 +163,7 @@ def test_mce_is_the_largest_gap_and_the_limit_of_the_norms() -> None:
 # Limits and symmetries
 
 
-def test_rounding_makes_no_rate_above_one() -> None:
+def test_rounding_makes_no_rate_above_one():
     rng = np.random.default_rng(9)
     scores, weight = rng.random(40_000), rng.uniform(0.1, 2, 40_000)
     outcomes = np.ones((2, scores.size), dtype=bool)
@@ -179,7 +172,7 @@ def test_rounding_makes_no_rate_above_one() -> None:
     np.testing.assert_allclose(actual, 1 - mean, rtol=1e-9)
 
 
-def test_a_bin_of_one_case_counts_as_having_no_error() -> None:
+def test_a_bin_of_one_case_counts_as_having_no_error():
     assert debiased_ece([1], [0.2]) == 0
     assert debiased_ece([1], [0.2], p=1) == 0
     alone = debiased_ece([1, 1, 1], [0.2, 0.25, 0.9], n_bins=2, binning="width")
@@ -189,6 +182,6 @@ def test_a_bin_of_one_case_counts_as_having_no_error() -> None:
 # Hostile input
 
 
-def test_debiased_knows_two_orders() -> None:
+def test_debiased_knows_two_orders():
     with pytest.raises(InputError, match="p must be 1 or 2"):
         debiased_ece([0, 1], [0.2, 0.4], p=3)

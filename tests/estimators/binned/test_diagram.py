@@ -1,9 +1,5 @@
 """The binned reliability diagram, and the number of bins that cross-validation takes."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from sklearn.model_selection import LeaveOneOut
@@ -13,12 +9,12 @@ from bayescal.errors import InputError
 from bayescal.estimators import binned_reliability, ece
 
 
-def sampled(n: int = 80) -> tuple[Any, Any]:
+def sampled(n=80):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=3)
     return y_true, y_prob.round(2)
 
 
-def left_out(y: Any, s: Any, bins: int) -> float:
+def left_out(y, s, bins):
     """Squared error of each case by the mean of the others in its bin, case by case."""
     total = 0.0
     index = np.ceil(s * bins - 1e-9)
@@ -30,7 +26,7 @@ def left_out(y: Any, s: Any, bins: int) -> float:
     return total / y.size
 
 
-def test_error_is_that_of_cases_left_out() -> None:
+def test_error_is_that_of_cases_left_out():
     y, s = sampled()
     shown = binned_reliability(y, s, most_bins=12, n_folds=80, random_state=1)
     known = [left_out(y, s, bins) for bins in range(1, 13)]
@@ -38,7 +34,7 @@ def test_error_is_that_of_cases_left_out() -> None:
     assert shown.n_bins == 1 + int(np.argmin(known))
 
 
-def test_steps_are_recognised() -> None:
+def test_steps_are_recognised():
     """Four equal steps, with many cases: four bins predict best."""
     rng = np.random.default_rng(1)
     s = rng.random(20_000)
@@ -48,7 +44,7 @@ def test_steps_are_recognised() -> None:
     assert shown.n_bins == 4
 
 
-def test_bars_are_means_and_their_error_is_ece() -> None:
+def test_bars_are_means_and_their_error_is_ece():
     y, s = sampled()
     shown = binned_reliability(y, s, n_bins=7)
     assert shown.ece == pytest.approx(ece(y, s, n_bins=7), rel=1e-12)
@@ -66,7 +62,7 @@ def test_bars_are_means_and_their_error_is_ece() -> None:
     assert (shown.outcome[filled] <= shown.upper[filled]).all()
 
 
-def test_counts_are_cases_and_tables_hold_them() -> None:
+def test_counts_are_cases_and_tables_hold_them():
     y, s = sampled()
     counts = np.random.default_rng(2).integers(0, 30, y.size)
     one = binned_reliability(y, s, n_folds=2, most_bins=5, sample_weight=counts, random_state=1)
@@ -79,7 +75,7 @@ def test_counts_are_cases_and_tables_hold_them() -> None:
     )
 
 
-def test_every_case_of_a_count_can_be_left_out_alone() -> None:
+def test_every_case_of_a_count_can_be_left_out_alone():
     y, s = sampled(30)
     counts = np.random.default_rng(2).integers(0, 4, y.size)
     n = int(counts.sum())
@@ -102,12 +98,12 @@ def test_every_case_of_a_count_can_be_left_out_alone() -> None:
         ({"most_bins": 0}, "most_bins"),
     ],
 )
-def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
+def test_options_out_of_range(options, message):
     with pytest.raises(InputError, match=message):
         binned_reliability(*sampled(), **options)
 
 
-def test_of_equal_errors_the_fewest_bins_are_taken() -> None:
+def test_of_equal_errors_the_fewest_bins_are_taken():
     """With one score all numbers of bins are alike but for rounding, and more would be empty."""
     for seed in range(20):
         y = np.random.default_rng(seed).integers(0, 2, 40)

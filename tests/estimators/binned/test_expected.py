@@ -1,9 +1,5 @@
 """The mean of the binned error as a function of the number of cases."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import foldnorm
@@ -15,11 +11,11 @@ from bayescal.estimators import ece, expected_ece
 SIZES = [200, 1000, 5000]
 
 
-def population(n: int = 20_000, name: str = "clinical-middle-overconfident") -> tuple[Any, Any]:
+def population(n=20_000, name="clinical-middle-overconfident"):
     return simulate.sample(name, n, random_state=1)
 
 
-def test_is_the_proposition_bin_by_bin() -> None:
+def test_is_the_proposition_bin_by_bin():
     """With the mean of the absolute value of a normal variable from SciPy."""
     y, s = population(500)
     for n in (50, 5000):
@@ -36,7 +32,7 @@ def test_is_the_proposition_bin_by_bin() -> None:
 
 
 @pytest.mark.parametrize("name", ["clinical-middle-overconfident", "calibrated", "D4"])
-def test_agrees_with_simulated_samples(name: str) -> None:
+def test_agrees_with_simulated_samples(name):
     y, s = population(200_000, name)
     for n in (200, 1000):
         values = [ece(*simulate.sample(name, n, random_state=seed)) for seed in range(200)]
@@ -44,14 +40,14 @@ def test_agrees_with_simulated_samples(name: str) -> None:
         assert expected_ece(y, s, n) == pytest.approx(np.mean(values), abs=error + 0.02 * values[0])
 
 
-def test_of_a_calibrated_population_it_is_known() -> None:
+def test_of_a_calibrated_population_it_is_known():
     """One score, calibrated: the mean of the absolute value of a normal variable."""
     value = expected_ece([0, 1], [0.3, 0.3], 100, sample_weight=[0.7, 0.3])
     assert value == pytest.approx(np.sqrt(2 / np.pi * 0.21 / 100))
     assert expected_ece([1, 1], [1.0, 1.0], SIZES).tolist() == [0, 0, 0]
 
 
-def test_order_shares_and_tables_change_nothing() -> None:
+def test_order_shares_and_tables_change_nothing():
     y, s = population(300)
     s = s.round(2)
     known = expected_ece(y, s, SIZES, binning="mass")
@@ -64,6 +60,6 @@ def test_order_shares_and_tables_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("sizes", [0, [], [[10]], "x", [float("nan")], 1e16])
-def test_sizes_out_of_range(sizes: Any) -> None:
+def test_sizes_out_of_range(sizes):
     with pytest.raises(InputError, match="sizes must be"):
         expected_ece(*population(50), sizes)

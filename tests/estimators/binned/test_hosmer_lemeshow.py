@@ -1,20 +1,16 @@
 """The Hosmer-Lemeshow test against R, its own formula, and its size."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from bayescal.errors import InputError
 from bayescal.estimators import hosmer_lemeshow_test
-from clinical_sets import CLINICAL, Clinical
+from clinical_sets import CLINICAL
 
 
 @pytest.mark.parametrize("name", CLINICAL)
-def test_gives_the_answer_of_r(clinical: Clinical, name: str) -> None:
+def test_gives_the_answer_of_r(clinical, name):
     outcomes, scores, answers = clinical(name)
     known = answers["HL10"]
     external = hosmer_lemeshow_test(outcomes, scores)
@@ -27,7 +23,7 @@ def test_gives_the_answer_of_r(clinical: Clinical, name: str) -> None:
     assert development.df == known["groups"] - 2
 
 
-def test_is_the_formula() -> None:
+def test_is_the_formula():
     scores = np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.8])
     test = hosmer_lemeshow_test([0, 1, 0, 1, 1, 0], scores, n_groups=2)
     statistic = (1 - 0.6) ** 2 / (0.6 * 0.8) + (2 - 2.1) ** 2 / (2.1 * 0.3)
@@ -35,13 +31,13 @@ def test_is_the_formula() -> None:
     assert test.pvalue == pytest.approx(chi2.sf(statistic, 2))
 
 
-def test_equal_scores_make_fewer_groups() -> None:
+def test_equal_scores_make_fewer_groups():
     test = hosmer_lemeshow_test([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.2, 0.7, 0.7, 0.7])
     assert test.df == 2
     assert test.statistic == pytest.approx(0.4**2 / (0.6 * 0.8) + 0.9**2 / (2.1 * 0.3))
 
 
-def test_rejects_a_calibrated_model_as_often_as_it_says() -> None:
+def test_rejects_a_calibrated_model_as_often_as_it_says():
     rng = np.random.default_rng(0)
     scores = rng.beta(2, 3, 500)
     test = hosmer_lemeshow_test(rng.random((4000, 500)) < scores, scores)
@@ -49,7 +45,7 @@ def test_rejects_a_calibrated_model_as_often_as_it_says() -> None:
     assert np.mean(test.statistic) == pytest.approx(10, rel=0.05)
 
 
-def test_certain_groups() -> None:
+def test_certain_groups():
     scores = [0, 0, 0.4, 0.6, 1, 1]
     kept = hosmer_lemeshow_test([0, 0, 1, 0, 1, 1], scores)
     assert kept.df == 2
@@ -68,6 +64,6 @@ def test_certain_groups() -> None:
         ([0.2, 0.4, 0.6], {"n_groups": 0}, "n_groups must be"),
     ],
 )
-def test_refuses(scores: list[float], options: dict[str, Any], message: str) -> None:
+def test_refuses(scores, options, message):
     with pytest.raises(InputError, match=message):
         hosmer_lemeshow_test([0, 1, 1], scores, **options)

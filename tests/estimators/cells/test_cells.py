@@ -1,9 +1,5 @@
 """Cells: the definitions by loops, and what averaging and merging may and may not do."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +19,7 @@ from bayescal.estimators import (
 BINNINGS = ["width", "mass", "rank", "quantile"]
 
 
-def drawn(n: int = 60, digits: int = 1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def drawn(n=60, digits=1, seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.random(n).round(digits)
     return (rng.random(n) < scores).astype(int), scores
@@ -34,7 +30,7 @@ def drawn(n: int = 60, digits: int = 1, seed: int = 0) -> tuple[np.ndarray, np.n
 
 @pytest.mark.oracle("pde")
 @pytest.mark.parametrize("p", [1, 2, 3.5])
-def test_pde_is_its_definition(p: float) -> None:
+def test_pde_is_its_definition(p):
     """Section 5: the power is of the mean deviation of a bin, and not of each case's."""
     outcomes, scores = drawn(digits=3)
     cell = np.random.default_rng(1).integers(0, 7, 60)
@@ -52,7 +48,7 @@ def test_pde_is_its_definition(p: float) -> None:
 
 @pytest.mark.oracle("ece")
 @pytest.mark.parametrize("p", [1, 2, 3.5])
-def test_ece_over_cells_is_its_definition(p: float) -> None:
+def test_ece_over_cells_is_its_definition(p):
     outcomes, scores = drawn(digits=3)
     rng = np.random.default_rng(2)
     cell, weight = rng.integers(0, 7, 60), rng.integers(0, 3, 60)
@@ -67,9 +63,9 @@ def test_ece_over_cells_is_its_definition(p: float) -> None:
 
 @pytest.mark.parametrize("p", [1, 2])
 @pytest.mark.parametrize("binning", BINNINGS)
-def test_cells_that_are_the_bins_give_what_the_bins_give(binning: str, p: int) -> None:
+def test_cells_that_are_the_bins_give_what_the_bins_give(binning, p):
     outcomes, scores = drawn(200, 3)
-    cut: dict[str, Any] = {"n_bins": 6, "binning": binning}
+    cut = {"n_bins": 6, "binning": binning}
     table = pde_bins(outcomes, scores, **cut)
     cells = np.repeat(np.arange(table.cases.size), table.cases.astype(int))
     order = np.argsort(scores, kind="stable")
@@ -79,7 +75,7 @@ def test_cells_that_are_the_bins_give_what_the_bins_give(binning: str, p: int) -
 
 
 @pytest.mark.parametrize("p", [1, 2])
-def test_pde_bins_add_up_to_pde(p: int) -> None:
+def test_pde_bins_add_up_to_pde(p):
     outcomes, scores = drawn(100, 3)
     for options in ({"n_bins": 7}, {"binning": "width"}, {"cells": np.arange(100) % 3}):
         table = pde_bins(outcomes, scores, **options)
@@ -91,7 +87,7 @@ def test_pde_bins_add_up_to_pde(p: int) -> None:
         assert (table.deviation >= gaps - 1e-12).all()
 
 
-def test_a_batch_is_a_loop() -> None:
+def test_a_batch_is_a_loop():
     rng = np.random.default_rng(3)
     scores = rng.random(40).round(1)
     outcomes = rng.random((2, 3, 40)) < scores
@@ -111,7 +107,7 @@ def test_a_batch_is_a_loop() -> None:
             np.testing.assert_allclose(actual[index], function(outcomes[index], scores))
 
 
-def test_whole_weights_are_repeats() -> None:
+def test_whole_weights_are_repeats():
     outcomes, scores = drawn()
     rng = np.random.default_rng(4)
     weight, cell = rng.integers(0, 4, 60), rng.integers(0, 5, 60)
@@ -141,14 +137,14 @@ def test_whole_weights_are_repeats() -> None:
         ([20, 20, 20, 15, *[1] * 5], 1 / (3 / 16 + (15 / 80) ** 2 + 5 / 6400)),
     ],
 )
-def test_counts_of_the_papers_figures(shares: Any, expected: float) -> None:
+def test_counts_of_the_papers_figures(shares, expected):
     """Figures 2 to 6; the 19/80 printed under figure 3 does not add up to 1, and 15/80 does."""
     cells = np.arange(len(shares))
     count = probabilistic_count(np.full(cells.size, 0.5), cells=cells, sample_weight=shares)
     assert count == pytest.approx(expected)
 
 
-def test_count_of_cells() -> None:
+def test_count_of_cells():
     assert probabilistic_count([0.1, 0.4, 0.4, 0.1]) == pytest.approx(2)
     assert probabilistic_count([0.1, 0.4, 0.4, 0.4]) == pytest.approx(1 / (1 / 16 + 9 / 16))
     assert probabilistic_count([0.1, 0.4], cells=["a", "a"]) == 1
@@ -159,7 +155,7 @@ def test_count_of_cells() -> None:
 
 
 @st.composite
-def models(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def models(draw):
     """Outcomes, scores constant on cells, those cells, and coarser ones that merge them."""
     cells = draw(st.integers(1, 8))
     level = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.8, 1.0])
@@ -172,12 +168,12 @@ def models(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return outcomes, scores[fine], fine, coarse[fine]
 
 
-def brier(outcomes: np.ndarray, scores: np.ndarray) -> float:
+def brier(outcomes, scores):
     return float(((outcomes - scores) ** 2).mean())
 
 
 @given(models())
-def test_averaged_labels_are_calibrated(model: Any) -> None:
+def test_averaged_labels_are_calibrated(model):
     outcomes, scores, fine, _ = model
     averaged = average_labels(outcomes, scores, cells=fine)
     assert pde(outcomes, averaged, cells=fine) == pytest.approx(0, abs=1e-12)
@@ -186,7 +182,7 @@ def test_averaged_labels_are_calibrated(model: Any) -> None:
 
 
 @given(models())
-def test_averaging_takes_the_calibration_error_off_the_brier_score(model: Any) -> None:
+def test_averaging_takes_the_calibration_error_off_the_brier_score(model):
     outcomes, scores, fine, _ = model
     averaged = average_labels(outcomes, scores, cells=fine)
     fall = brier(outcomes, scores) - brier(outcomes, averaged)
@@ -194,7 +190,7 @@ def test_averaging_takes_the_calibration_error_off_the_brier_score(model: Any) -
 
 
 @given(models())
-def test_merging_averaged_cells_is_averaging_merged_ones(model: Any) -> None:
+def test_merging_averaged_cells_is_averaging_merged_ones(model):
     outcomes, scores, fine, coarse = model
     merged = merge_cells(average_labels(outcomes, scores, cells=fine), coarse)
     np.testing.assert_allclose(merged, average_labels(outcomes, scores, cells=coarse), atol=1e-12)
@@ -205,7 +201,7 @@ def test_merging_averaged_cells_is_averaging_merged_ones(model: Any) -> None:
 # Hostile input
 
 
-def test_cells_have_labels_of_any_one_kind() -> None:
+def test_cells_have_labels_of_any_one_kind():
     for cell in (["a", "b", "a"], [True, False, True], [0.5, -1.0, 0.5], [7, 3, 7]):
         np.testing.assert_allclose(
             average_labels([0, 1, 1], [0.1, 0.5, 0.9], cells=cell), [0.5, 1, 0.5]
@@ -221,7 +217,7 @@ def test_cells_have_labels_of_any_one_kind() -> None:
         ([[1, 2], [1, 2], [1, 2]], "cells must be one-dimensional"),
     ],
 )
-def test_refuses_what_are_not_cells(cell: Any, message: str) -> None:
+def test_refuses_what_are_not_cells(cell, message):
     outcomes, scores = [0, 1, 1], [0.1, 0.5, 0.9]
     for call in (
         lambda: pde(outcomes, scores, cells=cell),
@@ -235,6 +231,6 @@ def test_refuses_what_are_not_cells(cell: Any, message: str) -> None:
             call()
 
 
-def test_refuses_a_mean_of_nothing() -> None:
+def test_refuses_a_mean_of_nothing():
     with pytest.raises(InputError, match="cell of case 2 has no weight"):
         average_labels([0, 1, 1], [0.1, 0.5, 0.9], sample_weight=[1, 1, 0])

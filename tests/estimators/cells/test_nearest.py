@@ -1,13 +1,11 @@
 """Neighbours on a line are those of a loop over all pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bayescal.estimators.cells import on_line
 
 
-def by_loop(points: np.ndarray, cases: np.ndarray, nearest: float, values: np.ndarray) -> list:
+def by_loop(points, cases, nearest, values):
     sums = []
     for point in points:
         distance = np.abs(points - point)
@@ -18,7 +16,7 @@ def by_loop(points: np.ndarray, cases: np.ndarray, nearest: float, values: np.nd
     return sums
 
 
-def test_neighbours_on_a_line_are_those_of_a_loop() -> None:
+def test_neighbours_on_a_line_are_those_of_a_loop():
     rng = np.random.default_rng(6)
     for _ in range(50):
         points = np.unique(rng.random(rng.integers(1, 60)).round(rng.choice([1, 2, 8])))

@@ -1,9 +1,6 @@
 """The probabilistic tau: the paper's numbers, a loop over pairs, and Kendall's tau without ties."""
 
-from __future__ import annotations
-
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +18,7 @@ LEVELS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.8, 1.0])
 VALUES = st.integers(2, 30).flatmap(lambda n: st.tuples(*[arrays(float, n, elements=LEVELS)] * 2))
 
 
-def by_pairs(truth: Any, scores: Any) -> float:
+def by_pairs(truth, scores):
     pairs = list(itertools.permutations(range(len(scores)), 2))
     discordant = sum((truth[i] - truth[j]) * (scores[i] - scores[j]) < 0 for i, j in pairs)
     return 1 - 2 * discordant / len(pairs)
@@ -31,7 +28,7 @@ def by_pairs(truth: Any, scores: Any) -> float:
     ("of_a", "before", "after"),
     [((0.1, 0.1, 0.1, 1), 5 / 7, 1 / 7), ((0.1, 0.3, 0.3, 1), 1 / 7, 5 / 7)],
 )
-def test_observation_9(of_a: Any, before: float, after: float) -> None:
+def test_observation_9(of_a, before, after):
     """Average labels order two cells of four points worse than the scores did, or better."""
     truth, scores = np.array([*of_a, 0.2, 0.2, 0.2, 0.2]), np.repeat([0.4, 0.6], 4)
     averaged = np.repeat([np.mean(of_a), 0.2], 4)
@@ -40,13 +37,13 @@ def test_observation_9(of_a: Any, before: float, after: float) -> None:
 
 
 @given(VALUES)
-def test_is_a_loop_over_pairs(values: Any) -> None:
+def test_is_a_loop_over_pairs(values):
     truth, scores = values
     assert probabilistic_kendall_tau(truth, scores) == pytest.approx(by_pairs(truth, scores))
 
 
 @given(VALUES)
-def test_it_is_symmetric_and_keeps_under_rising_maps_and_relabelling(values: Any) -> None:
+def test_it_is_symmetric_and_keeps_under_rising_maps_and_relabelling(values):
     truth, scores = values
     known = probabilistic_kendall_tau(truth, scores)
     for others in (
@@ -60,14 +57,14 @@ def test_it_is_symmetric_and_keeps_under_rising_maps_and_relabelling(values: Any
 
 
 @pytest.mark.parametrize("n", [2, 3, 50, 1000])
-def test_without_ties_it_is_kendalls_tau(n: int) -> None:
+def test_without_ties_it_is_kendalls_tau(n):
     rng = np.random.default_rng(n)
     truth, scores = rng.random((2, n))
     known = kendalltau(truth, scores).statistic
     assert probabilistic_kendall_tau(truth, scores) == pytest.approx(known)
 
 
-def test_the_tau_of_a_sample_by_the_c_statistic() -> None:
+def test_the_tau_of_a_sample_by_the_c_statistic():
     rng = np.random.default_rng(3)
     scores = rng.random(300)
     outcomes = (rng.random(300) < scores).astype(int)
@@ -79,7 +76,7 @@ def test_the_tau_of_a_sample_by_the_c_statistic() -> None:
     assert probabilistic_kendall_tau(1 - scores, scores) == -1
 
 
-def test_other_truths_at_the_same_scores() -> None:
+def test_other_truths_at_the_same_scores():
     rng = np.random.default_rng(5)
     truths, scores = rng.random((2, 3, 40)).round(1), rng.random(40).round(1)
     actual = probabilistic_kendall_tau(truths, scores)
@@ -99,6 +96,6 @@ def test_other_truths_at_the_same_scores() -> None:
         ([0.2, 0.3], None, "y_prob is missing"),
     ],
 )
-def test_refuses(truth: Any, scores: Any, message: str) -> None:
+def test_refuses(truth, scores, message):
     with pytest.raises(InputError, match=message):
         probabilistic_kendall_tau(truth, scores)

@@ -1,9 +1,5 @@
 """The area under the validity curve: its definition by loops, its curve, and what it answers to."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,13 +10,13 @@ from bayescal.errors import InputError
 from bayescal.estimators import auc_v, validity_curve
 
 
-def data(n: int, decimals: int, seed: int) -> tuple[Any, Any, Any]:
+def data(n, decimals, seed):
     rng = np.random.default_rng(seed)
     weight = rng.integers(1, 4, n).astype(float)
     return rng.integers(0, 2, n), rng.random(n).round(decimals), weight
 
 
-def distances(outcomes: Any, scores: Any, k: int, weight: Any) -> Any:
+def distances(outcomes, scores, k, weight):
     """|s_i - r_i| of every case, whose neighbours are as near as the k-th, one by one."""
     gaps = []
     for score in scores:
@@ -35,7 +31,7 @@ def distances(outcomes: Any, scores: Any, k: int, weight: Any) -> Any:
 @pytest.mark.oracle("auc_v")
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("decimals", [1, 2, 8])
-def test_is_its_definition(seed: int, decimals: int) -> None:
+def test_is_its_definition(seed, decimals):
     n = 4 + seed
     outcomes, scores, weight = data(n, decimals, seed)
     k = 1 + seed % (n // 2)
@@ -46,7 +42,7 @@ def test_is_its_definition(seed: int, decimals: int) -> None:
 
 
 @pytest.mark.oracle("auc_v")
-def test_without_ties_it_is_the_papers_sum_over_k() -> None:
+def test_without_ties_it_is_the_papers_sum_over_k():
     """Section 5: the events among the k nearest scores, over k; by scikit-learn's neighbours."""
     neighbors = pytest.importorskip("sklearn.neighbors")
     y_true, y_prob = simulate.sample("D3", 500, random_state=2)
@@ -60,10 +56,10 @@ def test_without_ties_it_is_the_papers_sum_over_k() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 7, 40])
-def test_the_area_under_its_curve(k: int) -> None:
+def test_the_area_under_its_curve(k):
     for weight in (None, data(40, 2, 5)[2]):
         outcomes, scores, _ = data(40, 2, 5)
-        options: dict[str, Any] = {"n_neighbors": k, "sample_weight": weight}
+        options = {"n_neighbors": k, "sample_weight": weight}
         epsilon, share = validity_curve(outcomes, scores, **options)
         assert (np.diff(epsilon) > 0).all()
         assert (np.diff(share) >= 0).all()
@@ -72,7 +68,7 @@ def test_the_area_under_its_curve(k: int) -> None:
         assert area == pytest.approx(auc_v(outcomes, scores, **options))
 
 
-def test_the_noise_of_ten_neighbours_is_as_the_notes_say() -> None:
+def test_the_noise_of_ten_neighbours_is_as_the_notes_say():
     rng = np.random.default_rng(11)
     q = rng.random(50_000)
     outcomes = rng.random(50_000) < q
@@ -81,7 +77,7 @@ def test_the_noise_of_ten_neighbours_is_as_the_notes_say() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([1, 8]))
-def test_relabelling_outcomes_and_scores_keeps_the_area(seed: int, k: int, decimals: int) -> None:
+def test_relabelling_outcomes_and_scores_keeps_the_area(seed, k, decimals):
     outcomes, scores, weight = data(12, decimals, seed)
     actual = auc_v(outcomes, scores, n_neighbors=k, sample_weight=weight)
     mirrored = auc_v(1 - outcomes, 1 - scores, n_neighbors=k, sample_weight=weight)
@@ -98,12 +94,12 @@ def test_relabelling_outcomes_and_scores_keeps_the_area(seed: int, k: int, decim
         ({"n_neighbors": 1, "sample_weight": [1, -1, 1]}, "sample_weight"),
     ],
 )
-def test_refuses(options: Any, message: str) -> None:
+def test_refuses(options, message):
     for function in (auc_v, validity_curve):
         with pytest.raises(InputError, match=message):
             function([0, 1, 1], [0.2, 0.4, 0.6], **options)
 
 
-def test_a_curve_is_of_one_data_set() -> None:
+def test_a_curve_is_of_one_data_set():
     with pytest.raises(InputError, match=r"one-dimensional, but has shape \(2, 3\)"):
         validity_curve(np.zeros((2, 3)), [0.2, 0.4, 0.6], n_neighbors=1)

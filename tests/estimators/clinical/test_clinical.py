@@ -1,11 +1,7 @@
 """O/E, calibration in the large, slope and intercept, against R and their definitions."""
 
-from __future__ import annotations
-
 import json
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,8 +21,7 @@ from bayescal.estimators import (
     observed_expected_interval,
 )
 from bayescal.estimators.registry import ESTIMATORS
-from clinical_sets import CLINICAL, Clinical, read
-from known_sets import Known
+from clinical_sets import CLINICAL, read
 
 ESTIMATES = [
     observed_expected,
@@ -42,13 +37,13 @@ INTERVALS = {
 }
 
 
-def overlapping(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def overlapping(n=60, seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.beta(2, 3, n).round(2)
     return (rng.random(n) < scores**1.3).astype(int), scores
 
 
-def standard_error(interval: Any, *data: Any) -> float:
+def standard_error(interval, *data):
     lower, upper = interval(*data, method="wald", ci_prob=0.9)
     return (upper - lower) / 2 / norm.ppf(0.95)
 
@@ -59,7 +54,7 @@ def standard_error(interval: Any, *data: Any) -> float:
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.oracle("observed_expected", "calibration_in_the_large")
 @pytest.mark.oracle("calibration_intercept", "calibration_slope")
-def test_gives_the_exact_answers(known: Known, name: str) -> None:
+def test_gives_the_exact_answers(known, name):
     outcomes, scores, answers = known(name)
     line = answers["exact MLE logistic recalibration (intercept,slope), clip eps"]
     errors = answers["exact MLE logistic recalibration SEs"]
@@ -73,7 +68,7 @@ def test_gives_the_exact_answers(known: Known, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLINICAL)
-def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
+def test_gives_what_r_gives(clinical, name):
     *data, known = clinical(name)
     line = known["int_slope"]
     expected = {
@@ -90,7 +85,7 @@ def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
         assert standard_error(INTERVALS[estimate], *data) == pytest.approx(error, rel=1e-6)
 
 
-def test_gives_what_pmcalibration_prints(shared_data: Path) -> None:
+def test_gives_what_pmcalibration_prints(shared_data):
     """To half a unit of the last printed digit; its interval ends are interpolated."""
     known = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
     readme = known["pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"]
@@ -129,7 +124,7 @@ def test_gives_what_pmcalibration_prints(shared_data: Path) -> None:
 # Definitions
 
 
-def test_the_two_intercepts_solve_their_own_equations() -> None:
+def test_the_two_intercepts_solve_their_own_equations():
     outcomes, scores = overlapping(300)
     odds = logit(scores)
     shift = calibration_in_the_large(outcomes, scores)
@@ -141,15 +136,15 @@ def test_the_two_intercepts_solve_their_own_equations() -> None:
     assert abs(shift - calibration_intercept(outcomes, scores)) > 0.03
 
 
-def test_a_profile_ends_where_the_likelihood_has_fallen_enough() -> None:
+def test_a_profile_ends_where_the_likelihood_has_fallen_enough():
     outcomes, scores = overlapping(80, seed=1)
     odds = logit(scores)
 
-    def loss(intercept: float, slope: float) -> float:
+    def loss(intercept, slope):
         eta = intercept + slope * odds
         return float(-outcomes @ log_expit(eta) - (1 - outcomes) @ log_expit(-eta))
 
-    def best(function: Any) -> float:
+    def best(function):
         return float(minimize(function, [0.5], method="Nelder-Mead", options={"xatol": 1e-9}).fun)
 
     top = loss(calibration_intercept(outcomes, scores), calibration_slope(outcomes, scores))
@@ -165,7 +160,7 @@ def test_a_profile_ends_where_the_likelihood_has_fallen_enough() -> None:
 
 
 @pytest.mark.slow
-def test_intervals_cover() -> None:
+def test_intervals_cover():
     rng = np.random.default_rng(2)
     scores = rng.beta(2, 4, 150)
     truth = {
@@ -185,7 +180,7 @@ def test_intervals_cover() -> None:
 # Batches, weights, order
 
 
-def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_do_not_show(monkeypatch):
     rng = np.random.default_rng(4)
     scores = rng.random(500)
     outcomes = rng.random((7, 500)) < scores
@@ -198,7 +193,7 @@ def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
 # Limits
 
 
-def test_certain_scores_are_read_as_nearly_certain() -> None:
+def test_certain_scores_are_read_as_nearly_certain():
     outcomes = np.array([0, 1, 0, 1, 1, 0, 1, 1])
     scores = np.array([0, 0, 0, 1, 1, 1, 0.4, 0.6])
     inside = np.clip(scores, 1e-12, 1 - 1e-12)
@@ -214,7 +209,7 @@ def test_certain_scores_are_read_as_nearly_certain() -> None:
     assert 3 * expit(shift + logit(inside[[0, 3]])).sum() == pytest.approx(3, rel=1e-9)
 
 
-def test_a_slope_nearly_separated_and_one_reversed() -> None:
+def test_a_slope_nearly_separated_and_one_reversed():
     scores = np.linspace(0.1, 0.9, 50)
     outcomes = (scores > 0.5).astype(int)
     outcomes[[24, 25]] = 1, 0
@@ -237,7 +232,7 @@ SEPARATED = {
 
 
 @pytest.mark.parametrize("outcomes", SEPARATED.values(), ids=SEPARATED.keys())
-def test_separation_is_named_not_estimated(outcomes: np.ndarray) -> None:
+def test_separation_is_named_not_estimated(outcomes):
     for estimate in (calibration_slope, calibration_intercept):
         for function in (estimate, INTERVALS[estimate]):
             with pytest.raises(SeparationError, match=r"A posterior does: use bayescal\.fit"):
@@ -249,7 +244,7 @@ def test_separation_is_named_not_estimated(outcomes: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("outcome", [0, 1])
-def test_one_class_has_no_shift(outcome: int) -> None:
+def test_one_class_has_no_shift(outcome):
     outcomes = np.full(20, outcome)
     for function in (calibration_in_the_large, calibration_in_the_large_interval):
         with pytest.raises(SeparationError):
@@ -261,20 +256,20 @@ def test_one_class_has_no_shift(outcome: int) -> None:
     assert observed_expected(outcomes, SCORES) == pytest.approx(2 * outcome)
 
 
-def test_classes_that_meet_at_one_score_are_separated() -> None:
+def test_classes_that_meet_at_one_score_are_separated():
     with pytest.raises(SeparationError):
         calibration_slope([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.5, 0.5, 0.7, 0.8])
     assert math.isfinite(calibration_slope([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.5, 0.5, 0.7, 0.8]))
 
 
-def test_cases_of_no_weight_do_not_overlap() -> None:
+def test_cases_of_no_weight_do_not_overlap():
     outcomes, scores = [0, 0, 1, 1, 1, 0], [0.1, 0.2, 0.6, 0.7, 0.15, 0.65]
     assert math.isfinite(calibration_slope(outcomes, scores))
     with pytest.raises(SeparationError):
         calibration_slope(outcomes, scores, sample_weight=[1, 1, 1, 1, 0, 0])
 
 
-def test_one_score_has_no_slope_but_a_shift() -> None:
+def test_one_score_has_no_slope_but_a_shift():
     outcomes, scores = [0, 1, 0, 0], [0.3] * 4
     for estimate in (calibration_slope, calibration_intercept):
         with pytest.raises(SeparationError, match="too few distinct scores"):
@@ -286,7 +281,7 @@ def test_one_score_has_no_slope_but_a_shift() -> None:
 # Hostile input
 
 
-def test_no_event_is_expected_of_scores_of_0() -> None:
+def test_no_event_is_expected_of_scores_of_0():
     with pytest.raises(InputError, match="y_prob is 0 for every case"):
         observed_expected([0, 1], [0.0, 0.0])
     with pytest.raises(InputError, match="y_prob is 0 for every case"):
@@ -296,7 +291,7 @@ def test_no_event_is_expected_of_scores_of_0() -> None:
 @pytest.mark.parametrize("score", [1e-9, 0.3, 0.5, 0.9, 1 - 1e-6, 1 - 1e-10])
 @pytest.mark.parametrize("kind", [{"method": "profile"}, {"method": "wald"}, {}])
 @pytest.mark.parametrize("order", [[0, 1], [1, 0], [0, 1, 1, 0], [0, 1, 1, 0, 1]])
-def test_ties_one_rounding_apart_are_ties(score, kind, order) -> None:
+def test_ties_one_rounding_apart_are_ties(score, kind, order):
     """Alone, and where nothing else makes events and others overlap."""
     beside = np.nextafter(score, 1)
     near = np.resize([score, beside], len(order))
@@ -315,7 +310,7 @@ def test_ties_one_rounding_apart_are_ties(score, kind, order) -> None:
 @pytest.mark.parametrize("score", [0.01, 0.3, 0.9, 0.999, 1 - 1e-6])
 @pytest.mark.parametrize("method", ["profile", "wald"])
 @pytest.mark.parametrize("widened", [False, True])
-def test_ties_one_rounding_of_32_bits_apart_are_ties(score, method, widened) -> None:
+def test_ties_one_rounding_of_32_bits_apart_are_ties(score, method, widened):
     near = np.float32(score)
     beside = np.nextafter(near, np.float32(1))
     scores = np.array([near / 8, near, beside, near, (1 + beside) / 2], dtype=np.float32)
@@ -326,7 +321,7 @@ def test_ties_one_rounding_of_32_bits_apart_are_ties(score, method, widened) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("interval", INTERVALS.values())
-def test_weights_of_any_size_have_an_interval_or_none(interval) -> None:
+def test_weights_of_any_size_have_an_interval_or_none(interval):
     rng = np.random.default_rng(5)
     for _ in range(20):
         n = int(rng.integers(2, 30))
@@ -342,7 +337,7 @@ def test_weights_of_any_size_have_an_interval_or_none(interval) -> None:
 
 
 @pytest.mark.parametrize("gap", [1e-6, 1e-3])
-def test_scores_a_little_apart_still_have_an_interval(gap) -> None:
+def test_scores_a_little_apart_still_have_an_interval(gap):
     y_true, y_prob = [0, 1, 1, 0, 1, 1, 0], [0.3] * 5 + [0.3 + gap] * 2
     for interval, estimate in [
         (calibration_slope_interval, calibration_slope),
@@ -355,7 +350,7 @@ def test_scores_a_little_apart_still_have_an_interval(gap) -> None:
 
 @pytest.mark.parametrize("name", ["calibration_slope", "calibration_intercept"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_cases_have_the_line_of_their_counts(name: str, weighted: bool) -> None:
+def test_many_cases_have_the_line_of_their_counts(name, weighted):
     rng = np.random.default_rng(1)
     scores = rng.choice(rng.beta(1, 3, 500), 70_000)
     outcomes = rng.random(scores.size) < scores**0.8

@@ -1,11 +1,7 @@
 """Likelihood-ratio, polynomial and Spiegelhalter tests, against R, their laws and definitions."""
 
-from __future__ import annotations
-
 import json
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,10 +20,10 @@ from bayescal.estimators import (
     unreliability,
 )
 from bayescal.estimators.calibration_tests import _Law
-from clinical_sets import CLINICAL, Clinical, read
+from clinical_sets import CLINICAL, read
 
 KINDS = ["joint", "intercept", "slope"]
-TESTS: list[tuple[Any, dict[str, Any]]] = [
+TESTS = [
     *[(cox_test, {"kind": kind}) for kind in KINDS],
     (giviti_test, {}),
     (giviti_test, {"devel": "internal", "threshold": 0.5}),
@@ -39,25 +35,25 @@ NAMES += [index.__name__ for index in INDICES]
 each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[: len(TESTS)])
 
 
-def data(n: int = 80, decimals: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def data(n=80, decimals=2, seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.beta(2, 3, n).round(decimals)
     return (rng.random(n) < scores**1.3).astype(int), scores
 
 
-def best_of_powers(outcomes: np.ndarray, scores: np.ndarray, powers: list[int]) -> float:
+def best_of_powers(outcomes, scores, powers):
     """Largest log likelihood of a polynomial in the log-odds, by a general optimiser."""
     odds = logit(scores)
     basis = np.stack([((odds - odds.mean()) / odds.std()) ** k for k in powers])
 
-    def loss(coef: np.ndarray) -> float:
+    def loss(coef):
         eta = coef @ basis
         return float(-outcomes @ log_expit(eta) - (1 - outcomes) @ log_expit(-eta))
 
     return -float(minimize(loss, np.zeros(len(powers)), method="BFGS", options={"gtol": 1e-9}).fun)
 
 
-def as_they_are(outcomes: np.ndarray, scores: np.ndarray) -> float:
+def as_they_are(outcomes, scores):
     return float(outcomes @ np.log(scores) + (1 - outcomes) @ np.log(1 - scores))
 
 
@@ -67,7 +63,7 @@ def as_they_are(outcomes: np.ndarray, scores: np.ndarray) -> float:
 @pytest.mark.parametrize("name", CLINICAL)
 @pytest.mark.oracle("unreliability", "discrimination_index", "quality_index", "cox_test")
 @pytest.mark.oracle("spiegelhalter_test")
-def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
+def test_gives_what_r_gives(clinical, name):
     *pair, known = clinical(name)
     joint = cox_test(*pair)
     assert joint.statistic == pytest.approx(known["U_chisq"], rel=1e-6, abs=1e-9)
@@ -81,7 +77,7 @@ def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
     assert actual.pvalue == pytest.approx(known["Spiegelhalter"]["P"], rel=1e-6)
 
 
-def test_gives_what_r_prints(shared_data: Path) -> None:
+def test_gives_what_r_prints(shared_data):
     """To half a unit of the last printed digit."""
     published = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
     known = published["pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"]
@@ -114,12 +110,12 @@ def test_gives_what_r_prints(shared_data: Path) -> None:
 # Definitions
 
 
-def test_cox_tests_are_twice_the_gain_in_log_likelihood() -> None:
+def test_cox_tests_are_twice_the_gain_in_log_likelihood():
     outcomes, scores = data()
     null, odds = as_they_are(outcomes, scores), logit(scores)
     line = best_of_powers(outcomes, scores, [0, 1])
 
-    def loss(shift: np.ndarray) -> float:
+    def loss(shift):
         eta = shift[0] + odds
         return float(-outcomes @ log_expit(eta) - (1 - outcomes) @ log_expit(-eta))
 
@@ -136,7 +132,7 @@ def test_cox_tests_are_twice_the_gain_in_log_likelihood() -> None:
     assert discrimination_index(outcomes, scores) == pytest.approx((2 * (null - mean) - 1) / 80)
 
 
-def test_spiegelhalter_is_the_brier_score_in_standard_units() -> None:
+def test_spiegelhalter_is_the_brier_score_in_standard_units():
     outcomes, scores = data(12, seed=1)
     rng = np.random.default_rng(1)
     brier = ((rng.random((400_000, 12)) < scores) - scores) ** 2
@@ -154,7 +150,7 @@ def test_spiegelhalter_is_the_brier_score_in_standard_units() -> None:
 
 @pytest.mark.parametrize(("devel", "start"), [("external", 1), ("internal", 2)])
 @pytest.mark.parametrize("truth", [0, 0.4, -0.5])
-def test_the_degree_is_selected_forwards(devel: str, start: int, truth: float) -> None:
+def test_the_degree_is_selected_forwards(devel, start, truth):
     rng = np.random.default_rng(3)
     odds = rng.normal(-0.5, 1.2, 600)
     eta = odds + truth * odds**2 + (truth < 0) * 0.3 * odds**3
@@ -173,14 +169,14 @@ def test_the_degree_is_selected_forwards(devel: str, start: int, truth: float) -
         assert math.isnan(test.df)
 
 
-def test_the_first_degree_alone_is_the_joint_test() -> None:
+def test_the_first_degree_alone_is_the_joint_test():
     outcomes, scores = data(300, seed=4)
     test, joint = giviti_test(outcomes, scores, max_degree=1), cox_test(outcomes, scores)
     assert test[:2] == pytest.approx(joint[:2])
     assert test.degree == 1
 
 
-def test_the_law_is_the_published_one() -> None:
+def test_the_law_is_the_published_one():
     """Closed form of degree 2, external, and integrals of degree 3 (Nattino et al. 2014, 2016)."""
     k = chi2.ppf(0.95, 1)
     external, internal = _Law(2, 0.05, k), _Law(1, 0.05, k)
@@ -200,7 +196,7 @@ def test_the_law_is_the_published_one() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [1, 2])
 @pytest.mark.parametrize("powers", [0, 1, 2, 3])
-def test_the_law_is_that_of_sums_of_chi_squared_variables(base: int, powers: int) -> None:
+def test_the_law_is_that_of_sums_of_chi_squared_variables(base, powers):
     rng = np.random.default_rng(5)
     for threshold in (0.5, 0.95):
         law = _Law(base, 1 - threshold, chi2.ppf(threshold, 1))
@@ -216,7 +212,7 @@ def test_the_law_is_that_of_sums_of_chi_squared_variables(base: int, powers: int
 
 
 @pytest.mark.slow
-def test_p_values_are_uniform_under_calibration() -> None:
+def test_p_values_are_uniform_under_calibration():
     rng = np.random.default_rng(6)
     scores = rng.beta(2, 3, 1000)
     outcomes = rng.random((2000, 1000)) < scores
@@ -230,7 +226,7 @@ def test_p_values_are_uniform_under_calibration() -> None:
         assert kstest(pvalue, "uniform").pvalue > 1e-3
 
 
-def test_internal_validation_of_a_fitted_model() -> None:
+def test_internal_validation_of_a_fitted_model():
     """Scores refitted by logistic regression to the outcomes that they are tested on."""
     rng = np.random.default_rng(7)
     x = rng.normal(size=(300, 400))
@@ -250,7 +246,7 @@ def test_internal_validation_of_a_fitted_model() -> None:
     assert kstest(pvalue, "uniform").pvalue > 1e-3
 
 
-def test_no_degree_above_what_the_distinct_scores_allow() -> None:
+def test_no_degree_above_what_the_distinct_scores_allow():
     rng = np.random.default_rng(8)
     scores = rng.choice([0.2, 0.5, 0.8], 300)
     outcomes = (rng.random(300) < np.where(scores == 0.5, 0.9, 0.5)).astype(int)
@@ -272,7 +268,7 @@ def test_no_degree_above_what_the_distinct_scores_allow() -> None:
 
 
 @each_test
-def test_certain_scores_that_outcomes_contradict(test: Any, options: dict) -> None:
+def test_certain_scores_that_outcomes_contradict(test, options):
     rng = np.random.default_rng(14)
     scores = np.concatenate([rng.random(60), [0.0, 1.0, 0.0, 1.0]])
     outcomes = np.concatenate([rng.random(60) < scores[:60], [1, 0, 0, 1]])
@@ -287,7 +283,7 @@ SEPARATED = [np.zeros(20), np.ones(20), SCORES > 0.5, SCORES < 0.5]
 
 
 @pytest.mark.parametrize("outcomes", SEPARATED)
-def test_separation_takes_the_likelihood_to_its_supremum(outcomes: np.ndarray) -> None:
+def test_separation_takes_the_likelihood_to_its_supremum(outcomes):
     null = as_they_are(outcomes.astype(float), SCORES)
     assert cox_test(outcomes, SCORES).statistic == pytest.approx(-2 * null, abs=1e-6)
     assert giviti_test(outcomes, SCORES).statistic == pytest.approx(-2 * null, abs=1e-6)
@@ -296,7 +292,7 @@ def test_separation_takes_the_likelihood_to_its_supremum(outcomes: np.ndarray) -
     assert sum(parts) == pytest.approx(-2 * null, abs=1e-6)
 
 
-def test_classes_that_meet_at_one_score() -> None:
+def test_classes_that_meet_at_one_score():
     outcomes = np.array([0, 0, 1, 0, 1, 1, 1])
     scores = np.array([0.1, 0.2, 0.5, 0.5, 0.5, 0.7, 0.8])
     supremum = 2 * math.log(2 / 3) + math.log(1 / 3)
@@ -304,14 +300,14 @@ def test_classes_that_meet_at_one_score() -> None:
     assert cox_test(outcomes, scores).statistic == pytest.approx(expected, abs=1e-6)
 
 
-def test_one_class_says_nothing_of_discrimination() -> None:
+def test_one_class_says_nothing_of_discrimination():
     assert discrimination_index(np.ones(4), [0.5] * 4) == pytest.approx((8 * math.log(0.5) - 1) / 4)
 
 
 # Hostile input
 
 
-def test_one_score_has_no_slope_to_test() -> None:
+def test_one_score_has_no_slope_to_test():
     outcomes, scores = [0, 1, 0, 0], [0.3] * 4
     for function in (cox_test, unreliability, quality_index):
         with pytest.raises(InputError, match="one distinct score"):
@@ -320,6 +316,6 @@ def test_one_score_has_no_slope_to_test() -> None:
 
 
 @pytest.mark.parametrize("scores", [[0.5, 0.5, 0.5], [0.0, 1.0, 1.0], [0.0, 0.5, 1.0]])
-def test_spiegelhalter_needs_a_brier_score_left_to_chance(scores: list[float]) -> None:
+def test_spiegelhalter_needs_a_brier_score_left_to_chance(scores):
     with pytest.raises(InputError, match=r"0, 0\.5 or 1 for every case"):
         spiegelhalter_test([0, 1, 1], scores)

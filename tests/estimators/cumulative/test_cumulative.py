@@ -1,9 +1,6 @@
 """Cumulative differences against other packages, their definitions, and Brownian motion."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +17,6 @@ from bayescal.estimators import (
     kuiper_test,
 )
 from bayescal.estimators.cumulative import _fisher, _log_kolmogorov
-from known_sets import Known
 
 ERRORS = [ks_error, kuiper_error]
 PARTS = ["mean", "bridge", "both"]
@@ -35,7 +31,7 @@ NAMES = [error.__name__ for error in ERRORS] + [
 each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[2:])
 
 
-def walk(outcomes: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
+def walk(outcomes, scores):
     """Cumulative differences and variances up to each distinct score, by its definition."""
     outcomes, scores = np.asarray(outcomes, dtype=float), np.asarray(scores)
     below = [scores <= score for score in np.unique(scores)]
@@ -43,7 +39,7 @@ def walk(outcomes: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.array(sums), np.array([(scores * (1 - scores))[these].sum() for these in below])
 
 
-def data(n: int = 60, decimals: int = 1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def data(n=60, decimals=1, seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.random(n).round(decimals)
     return rng.integers(0, 2, n), scores
@@ -55,12 +51,12 @@ def data(n: int = 60, decimals: int = 1, seed: int = 0) -> tuple[np.ndarray, np.
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.parametrize("key", ["spline.KS_error", "spline.KS_error(stable sort)"])
 @pytest.mark.oracle("ks_error")
-def test_gives_the_known_answer(known: Known, name: str, key: str) -> None:
+def test_gives_the_known_answer(known, name, key):
     outcomes, scores, answers = known(name)
     assert ks_error(outcomes, scores) == pytest.approx(answers[key], rel=1e-9)
 
 
-def test_p_values_are_those_that_cumulcalib_prints() -> None:
+def test_p_values_are_those_that_cumulcalib_prints():
     """The example of its README: S_n, B*, and the three p-values."""
     mean, bridge = np.array([0.489295496431201]), np.array([0.904915434767163])
     assert 2 * ndtr(-mean) == pytest.approx(0.624632509005787, rel=1e-12)
@@ -73,7 +69,7 @@ def test_p_values_are_those_that_cumulcalib_prints() -> None:
 
 @pytest.mark.oracle("ks_error", "kuiper_error")
 @pytest.mark.parametrize("decimals", [1, 8])
-def test_errors_are_their_definitions(decimals: int) -> None:
+def test_errors_are_their_definitions(decimals):
     outcomes, scores = data(decimals=decimals)
     sums = np.concatenate([[0], walk(outcomes, scores)[0]]) / scores.size
     assert ks_error(outcomes, scores) == pytest.approx(np.abs(sums).max())
@@ -84,7 +80,7 @@ def test_errors_are_their_definitions(decimals: int) -> None:
 @pytest.mark.oracle("averaged_two_bin_error")
 @pytest.mark.parametrize("decimals", [1, 8])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_two_bins_are_the_integral_over_thresholds(decimals: int, weighted: bool) -> None:
+def test_two_bins_are_the_integral_over_thresholds(decimals, weighted):
     """Of the squared sums of either side, at the middles of 20 000 intervals of thresholds."""
     outcomes, scores = data(40, decimals=decimals, seed=5)
     weight = np.random.default_rng(5).integers(1, 4, 40) if weighted else np.ones(40)
@@ -97,7 +93,7 @@ def test_two_bins_are_the_integral_over_thresholds(decimals: int, weighted: bool
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_by_predicted_class_it_is_definition_c2_of_gruber_and_buettner(weighted: bool) -> None:
+def test_by_predicted_class_it_is_definition_c2_of_gruber_and_buettner(weighted):
     """sum_c P(C = c) max_t |E[(f_c - 1[Y = c]) 1[f_c <= t] | C = c]|, term by term."""
     rng = np.random.default_rng(4)
     proba = rng.dirichlet(np.full(4, 0.5), size=300).round(2)
@@ -120,7 +116,7 @@ def test_by_predicted_class_it_is_definition_c2_of_gruber_and_buettner(weighted:
 
 
 @pytest.mark.parametrize("decimals", [1, 8])
-def test_tests_are_their_definitions(decimals: int) -> None:
+def test_tests_are_their_definitions(decimals):
     outcomes, scores = data(decimals=decimals, seed=1)
     sums, variances = walk(outcomes, scores)
     standard = sums / np.sqrt(variances[-1])
@@ -141,7 +137,7 @@ def test_tests_are_their_definitions(decimals: int) -> None:
 
 
 @each_test
-def test_p_values_are_nearly_uniform_under_calibration(test: Any, options: dict) -> None:
+def test_p_values_are_nearly_uniform_under_calibration(test, options):
     rng = np.random.default_rng(2)
     scores = rng.beta(1, 3, 2000)
     pvalue = test(rng.random((3000, 2000)) < scores, scores, **options).pvalue
@@ -151,7 +147,7 @@ def test_p_values_are_nearly_uniform_under_calibration(test: Any, options: dict)
         assert level - 0.05 - spread < share < level + spread
 
 
-def test_a_p_value_of_no_size_is_0_and_its_statistic_finite() -> None:
+def test_a_p_value_of_no_size_is_0_and_its_statistic_finite():
     scores = np.full(100_000, 0.01)
     scores[::2] = 0.02
     test = cumulative_difference_test(np.ones(100_000), scores)
@@ -164,7 +160,7 @@ def test_a_p_value_of_no_size_is_0_and_its_statistic_finite() -> None:
 # Limits
 
 
-def test_outcomes_that_contradict_certain_scores() -> None:
+def test_outcomes_that_contradict_certain_scores():
     outcomes, scores = [1, 0, 1, 0, 1], [0.0, 1.0, 0.5, 0.25, 0.75]
     assert ks_error(outcomes, scores) == pytest.approx(0.3)
     for test, options in TESTS:
@@ -177,6 +173,6 @@ def test_outcomes_that_contradict_certain_scores() -> None:
 
 
 @each_test
-def test_certain_scores_leave_nothing_to_test(test: Any, options: dict) -> None:
+def test_certain_scores_leave_nothing_to_test(test, options):
     with pytest.raises(InputError, match="0 or 1 for every case"):
         test([0, 1, 1], [0.0, 1.0, 0.0], **options)

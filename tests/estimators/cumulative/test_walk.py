@@ -1,9 +1,6 @@
 """Laws of Brownian paths: moments, other series, ends."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +17,8 @@ from bayescal.estimators.cumulative import range_sf, supremum_sf
         (range_sf, math.sqrt(8 / math.pi), 4 * math.log(2)),
     ],
 )
-def test_laws_have_the_known_moments(tail: Any, mean: float, square: float) -> None:
-    def moment(weight: Any) -> float:
+def test_laws_have_the_known_moments(tail, mean, square):
+    def moment(weight):
         inner = [quad(lambda x: weight(x) * float(tail(x)), *ends)[0] for ends in ((0, 2), (2, 20))]
         return sum(inner)
 
@@ -30,7 +27,7 @@ def test_laws_have_the_known_moments(tail: Any, mean: float, square: float) -> N
 
 
 @pytest.mark.parametrize("x", [0.4, 0.7, 0.99999, 1.00001, 1.5, 1.99999, 2.00001, 2.5])
-def test_laws_agree_with_their_other_series(x: float) -> None:
+def test_laws_agree_with_their_other_series(x):
     k = np.arange(200)
     odd, sign = 2 * k + 1, (-1.0) ** k
     reflected = np.sum(sign * (stats.norm.cdf(odd * x) - stats.norm.cdf((odd - 2) * x)))
@@ -42,7 +39,7 @@ def test_laws_agree_with_their_other_series(x: float) -> None:
     assert range_sf(np.array(x)) == pytest.approx(feller, abs=1e-12)
 
 
-def test_laws_at_their_ends() -> None:
+def test_laws_at_their_ends():
     for tail, far in ((supremum_sf, 4), (range_sf, 8)):
         assert tail(np.array([0.0, 1e-300, 0.01])) == pytest.approx(1)
         assert tail(np.array(30.0)) == pytest.approx(far * stats.norm.sf(30), rel=1e-12)

@@ -1,9 +1,6 @@
 """Distances to calibration against other programmes for them, closed forms, and each other."""
 
-from __future__ import annotations
-
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,14 +18,14 @@ EVERY = [lower_distance_to_calibration, weak_calibration_error]
 ODD = [0.0, 0.1, 0.25, 1 / 3, 0.5, 0.77, 1.0]
 
 
-def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
+def data(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 12))
     scores = rng.choice(ODD, n) if seed % 2 else rng.random(n)
     return rng.integers(0, 2, n), scores
 
 
-def least_transport(outcomes: Any, scores: Any, u: Any) -> float:
+def least_transport(outcomes, scores, u):
     """The paper's programme: a joint law of score, outcome and new score, entry by entry."""
     kept = [(s, y) for s in np.unique(scores) for y in (0, 1)]
     law = np.array([(s, y, new) for s, y in kept for new in u])
@@ -39,7 +36,7 @@ def least_transport(outcomes: Any, scores: Any, u: Any) -> float:
     return float(linprog(cost, A_eq=np.array(rows), b_eq=[*shares, *[0] * len(u)]).fun)
 
 
-def largest_weighted_residual(outcomes: Any, scores: Any) -> float:
+def largest_weighted_residual(outcomes, scores):
     """The definition of the smooth calibration error, with every pair of cases held to slope 1."""
     n = scores.size
     pairs = list(itertools.permutations(range(n), 2))
@@ -57,7 +54,7 @@ def largest_weighted_residual(outcomes: Any, scores: Any) -> float:
 @pytest.mark.slow
 @pytest.mark.oracle("lower_distance_to_calibration")
 @pytest.mark.parametrize("seed", range(24))
-def test_lower_distance_is_the_least_transport(seed: int) -> None:
+def test_lower_distance_is_the_least_transport(seed):
     outcomes, scores = data(seed)
     u = np.union1d(np.linspace(0, 1, 17), scores)
     coarse = lower_distance_to_calibration(outcomes, scores, resolution=16)
@@ -68,14 +65,14 @@ def test_lower_distance_is_the_least_transport(seed: int) -> None:
 
 @pytest.mark.oracle("weak_calibration_error")
 @pytest.mark.parametrize("seed", range(40))
-def test_smooth_error_is_the_largest_weighted_residual(seed: int) -> None:
+def test_smooth_error_is_the_largest_weighted_residual(seed):
     outcomes, scores = data(seed)
     actual = weak_calibration_error(outcomes, scores)
     assert actual == pytest.approx(largest_weighted_residual(outcomes, scores), abs=1e-9)
 
 
 @pytest.mark.parametrize("power", [1, 1.2, 2])
-def test_smooth_error_by_levels(power: float) -> None:
+def test_smooth_error_by_levels(power):
     """The misfit of rising paths, level by level: at each, the best place to cross it."""
     rng = np.random.default_rng(5)
     scores = np.sort(rng.random(80))
@@ -85,7 +82,7 @@ def test_smooth_error_by_levels(power: float) -> None:
     if total < 0:
         path, total = -path, -total
 
-    def misfit(level: float) -> float:
+    def misfit(level):
         over = np.concatenate([[0], np.cumsum(gap * (path > level))])
         under = np.concatenate([[0], np.cumsum(gap * (path <= level))])
         return float(np.min(over + under[-1] - under))
@@ -102,7 +99,7 @@ def test_smooth_error_by_levels(power: float) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_upper_bound_is_the_best_of_all_partitions(seed: int) -> None:
+def test_upper_bound_is_the_best_of_all_partitions(seed):
     outcomes, scores = data(seed)
     order = np.argsort(scores)
     outcomes, scores = outcomes[order], scores[order]
@@ -121,7 +118,7 @@ def test_upper_bound_is_the_best_of_all_partitions(seed: int) -> None:
 
 @pytest.mark.oracle("lower_distance_to_calibration", "weak_calibration_error")
 @pytest.mark.parametrize(("score", "events"), [(0.0, 3), (0.3, 0), (0.5, 3), (0.8, 3), (1.0, 1)])
-def test_of_one_score(score: float, events: int) -> None:
+def test_of_one_score(score, events):
     """All must move to the mean outcome."""
     outcomes, scores = np.arange(4) < events, np.full(4, score)
     gap = abs(events / 4 - score)
@@ -132,7 +129,7 @@ def test_of_one_score(score: float, events: int) -> None:
 
 @pytest.mark.oracle("lower_distance_to_calibration", "weak_calibration_error")
 @pytest.mark.parametrize("e", [1e-3, 0.05, 0.25, 0.4])
-def test_of_two_scores_beside_one_half(e: float) -> None:
+def test_of_two_scores_beside_one_half(e):
     """Perfect order, but calibrated at 1/2: the paper's example of what ECE makes too much of."""
     outcomes, scores = [0, 1], [0.5 - e, 0.5 + e]
     assert weak_calibration_error(outcomes, scores) == pytest.approx(e * (0.5 - e))
@@ -142,7 +139,7 @@ def test_of_two_scores_beside_one_half(e: float) -> None:
 
 
 @pytest.mark.parametrize("estimator", EVERY)
-def test_calibrated_in_the_sample(estimator: Any) -> None:
+def test_calibrated_in_the_sample(estimator):
     scores = np.repeat([0.0, 0.2, 0.5, 1.0], 10)
     outcomes = np.concatenate([np.arange(10) < events for events in (0, 2, 5, 10)])
     assert estimator(outcomes, scores) == pytest.approx(0, abs=1e-9)
@@ -152,7 +149,7 @@ def test_calibrated_in_the_sample(estimator: Any) -> None:
 # Each other
 
 
-def test_many_scores_are_put_together() -> None:
+def test_many_scores_are_put_together():
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1200, random_state=2)
     exact = lower_distance_to_calibration(y_true, y_prob, resolution=1200)
     for resolution in (64, 256, 1000):
@@ -161,7 +158,7 @@ def test_many_scores_are_put_together() -> None:
         assert actual == pytest.approx(exact, rel=0.02)
 
 
-def test_a_million_scores_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_million_scores_are_put_together(monkeypatch):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 3000, random_state=2)
     exact, upper = weak_calibration_error(y_true, y_prob), distance_bounds(y_true, y_prob).upper
     monkeypatch.setattr("bayescal.estimators.distance.FINEST", 1000)
@@ -170,7 +167,7 @@ def test_a_million_scores_are_put_together(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("estimator", EVERY)
-def test_scores_that_all_but_touch(estimator: Any) -> None:
+def test_scores_that_all_but_touch(estimator):
     close = [0.5, np.nextafter(0.5, 1), 0.5 + 1e-12, 1e-300, 0.0, 1 - 1e-16, 1.0]
     apart = [0.5, 0.5, 0.5, 0.0, 0.0, 1.0, 1.0]
     outcomes = [1, 0, 1, 1, 0, 1, 0]

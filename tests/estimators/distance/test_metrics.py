@@ -1,9 +1,5 @@
 """Distances, weak calibration and SmoothECE in other metrics, against linear programmes."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,25 +19,25 @@ from bayescal.estimators import (
 )
 
 
-def arcsine(score: Any) -> Any:
+def arcsine(score):
     return 2 * np.arcsin(np.sqrt(score))
 
 
-def same(score: Any) -> Any:
+def same(score):
     return score
 
 
-METRICS: dict[str, Any] = {"logit": logit, "arcsine": arcsine, "wide": lambda s: 30 * s}
-GIVEN: dict[str, Any] = METRICS | {"logit": "logit"}
+METRICS = {"logit": logit, "arcsine": arcsine, "wide": lambda s: 30 * s}
+GIVEN = METRICS | {"logit": "logit"}
 
 
-def drawn(seed: int = 0, n: int = 12, decimals: int = 2) -> tuple[Any, Any]:
+def drawn(seed=0, n=12, decimals=2):
     rng = np.random.default_rng(seed)
     scores = (0.02 + 0.96 * rng.random(n)).round(decimals)
     return rng.integers(0, 2, n), scores
 
 
-def weak_by_programme(y: Any, s: Any, h: Any) -> float:
+def weak_by_programme(y, s, h):
     """Definition 14, over the values of w at each case, by every pair."""
     n = len(s)
     first, second = np.triu_indices(n, 1)
@@ -58,7 +54,7 @@ def weak_by_programme(y: Any, s: Any, h: Any) -> float:
     return -solved.fun
 
 
-def distance_by_programme(y: Any, s: Any, h: Any, cost: float, resolution: int) -> float:
+def distance_by_programme(y, s, h, cost, resolution):
     """Definition 1 as it stands: the least transport of each case to (u, v), u on a grid.
 
     Masses m[i, u, v] leave each case its share; at each u a share u of what arrives has v = 1.
@@ -87,7 +83,7 @@ def distance_by_programme(y: Any, s: Any, h: Any, cost: float, resolution: int) 
 
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("seed", range(4))
-def test_weak_error_is_the_largest_mean_of_the_definition(name: str, seed: int) -> None:
+def test_weak_error_is_the_largest_mean_of_the_definition(name, seed):
     y, s = drawn(seed, 25)
     known = weak_by_programme(y, s, METRICS[name])
     assert weak_calibration_error(y, s, metric=GIVEN[name]) == pytest.approx(known, abs=1e-9)
@@ -95,20 +91,20 @@ def test_weak_error_is_the_largest_mean_of_the_definition(name: str, seed: int) 
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 80), st.integers(1, 5))
-def test_of_the_scores_themselves_both_ways_agree(seed: int, n: int, decimals: int) -> None:
+def test_of_the_scores_themselves_both_ways_agree(seed, n, decimals):
     y, s = drawn(seed, n, decimals)
     expected = weak_calibration_error(y, s)
     assert weak_calibration_error(y, s, metric=same) == pytest.approx(expected, abs=1e-12)
 
 
-def test_in_a_metric_where_scores_are_far_apart_it_is_the_calibration_error() -> None:
+def test_in_a_metric_where_scores_are_far_apart_it_is_the_calibration_error():
     """Each score has a weight of its own: the mean of |residual| over distinct scores."""
     y, s = drawn(1, 200, 1)
     known = sum(abs((y - s)[s == value].sum()) for value in np.unique(s)) / 200
     assert weak_calibration_error(y, s, metric=lambda t: 1e6 * t) == pytest.approx(known)
 
 
-def test_many_scores_are_put_together_by_the_metric() -> None:
+def test_many_scores_are_put_together_by_the_metric():
     y, s = simulate.sample("clinical-low-calibrated", 200_000, random_state=1)
     some = weak_calibration_error(y, s, metric="logit")
     rounded = 1 / (1 + np.exp(-logit(s).round(4)))
@@ -120,7 +116,7 @@ def test_many_scores_are_put_together_by_the_metric() -> None:
 
 @pytest.mark.parametrize("cost", [0.05, 0.3, 1.0])
 @pytest.mark.parametrize("name", METRICS)
-def test_distance_is_the_least_transport_of_definition_1(name: str, cost: float) -> None:
+def test_distance_is_the_least_transport_of_definition_1(name, cost):
     y, s = drawn(3)
     known = distance_by_programme(y, s, METRICS[name], cost, 256)
     actual = lower_distance_to_calibration(
@@ -130,7 +126,7 @@ def test_distance_is_the_least_transport_of_definition_1(name: str, cost: float)
     assert actual == pytest.approx(known, abs=2e-4)
 
 
-def test_distance_in_a_metric_without_changed_outcomes() -> None:
+def test_distance_in_a_metric_without_changed_outcomes():
     y, s = drawn(4)
     y[0], y[1] = 0, 1
     for name, h in METRICS.items():
@@ -141,9 +137,7 @@ def test_distance_in_a_metric_without_changed_outcomes() -> None:
 
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 20), st.floats(1, 5))
-def test_where_moves_cost_their_length_outcomes_are_never_changed(
-    seed: int, n: int, cost: float
-) -> None:
+def test_where_moves_cost_their_length_outcomes_are_never_changed(seed, n, cost):
     """Definitions 1 and 6 are one number."""
     y, s = drawn(seed, n)
     expected = lower_distance_to_calibration(y, s, resolution=64)
@@ -154,7 +148,7 @@ def test_where_moves_cost_their_length_outcomes_are_never_changed(
         assert actual == pytest.approx(expected, abs=1e-7)
 
 
-def test_cheap_outcomes_are_changed_instead() -> None:
+def test_cheap_outcomes_are_changed_instead():
     """All at one score, all with the event: either move the score, or change some outcomes."""
     for cost, known in ((0.1, 0.04), (0.5, 0.2), (1.0, 0.4), (np.inf, 0.4)):
         actual = lower_distance_to_calibration([1] * 5, [0.6] * 5, outcome_cost=cost)
@@ -165,7 +159,7 @@ def test_cheap_outcomes_are_changed_instead() -> None:
 
 
 @pytest.mark.parametrize("bandwidth", [None, 0.3])
-def test_smooth_ece_in_log_odds_is_the_one_of_that_name(bandwidth: float | None) -> None:
+def test_smooth_ece_in_log_odds_is_the_one_of_that_name(bandwidth):
     y, s = drawn(5, 80)
     known = logit_smooth_ece(y, s, bandwidth=bandwidth)
     for metric in ("logit", logit):
@@ -174,7 +168,7 @@ def test_smooth_ece_in_log_odds_is_the_one_of_that_name(bandwidth: float | None)
 
 
 @pytest.mark.parametrize("sigma", [0.1, 0.5])
-def test_smooth_ece_in_a_metric_is_the_integral_over_the_line(sigma: float) -> None:
+def test_smooth_ece_in_a_metric_is_the_integral_over_the_line(sigma):
     y, s = drawn(6, 40)
     t = np.linspace(-6, 9, 40_001)
     kernel = np.exp(-0.5 * ((t[:, None] - arcsine(s)) / sigma) ** 2) / sigma / np.sqrt(2 * np.pi)
@@ -182,7 +176,7 @@ def test_smooth_ece_in_a_metric_is_the_integral_over_the_line(sigma: float) -> N
     assert smooth_ece(y, s, bandwidth=sigma, metric=arcsine) == pytest.approx(known, abs=1e-6)
 
 
-def test_curve_in_a_metric() -> None:
+def test_curve_in_a_metric():
     y, s = drawn(8, 40)
     curve = smooth_ece_curve(y, s, bandwidth=0.3, grid=[0.2, 0.7], metric=arcsine)
     kernel = np.exp(-0.5 * ((arcsine(np.array([0.2, 0.7]))[:, None] - arcsine(s)) / 0.3) ** 2)
@@ -192,7 +186,7 @@ def test_curve_in_a_metric() -> None:
     np.testing.assert_allclose(again.outcome, known.outcome)
 
 
-def test_an_interval_in_a_metric_is_not_cut_at_one() -> None:
+def test_an_interval_in_a_metric_is_not_cut_at_one():
     interval = estimator_interval(
         [0, 1, 1, 1],
         [0.001, 0.002, 0.003, 0.004],
@@ -225,12 +219,12 @@ def test_an_interval_in_a_metric_is_not_cut_at_one() -> None:
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_what_is_no_metric(function: Any, metric: Any, message: str) -> None:
+def test_what_is_no_metric(function, metric, message):
     with pytest.raises(InputError, match=message):
         function(*drawn(), metric=metric)
 
 
 @pytest.mark.parametrize("cost", [0, -1, float("nan"), "one", True, None])
-def test_what_is_no_cost(cost: Any) -> None:
+def test_what_is_no_cost(cost):
     with pytest.raises(InputError, match="outcome_cost"):
         lower_distance_to_calibration(*drawn(), outcome_cost=cost)

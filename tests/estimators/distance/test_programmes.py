@@ -1,14 +1,11 @@
 """A partition with few cuts is an upper bound of the best one."""
 
-from __future__ import annotations
-
 import numpy as np
-import pytest
 
 from bayescal.estimators.distance import best_partition
 
 
-def test_few_cuts_are_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_cuts_are_an_upper_bound(monkeypatch):
     rng = np.random.default_rng(7)
     score = np.sort(rng.random(400))
     share = np.full(400, 1 / 400)

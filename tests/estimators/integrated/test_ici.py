@@ -1,10 +1,6 @@
 """The ICI family against R, published tables, and its own definition."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +8,13 @@ import pytest
 from bayescal import simulate
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators import e50, e90, eci, emax, flexible_curve, ici, ici_interval
-from clinical_sets import CLINICAL, Clinical, read
+from clinical_sets import CLINICAL, read
 
 INDICES = {"Eavg": ici, "E50": e50, "E90": e90, "Emax": emax, "ECI": eci}
 SMOOTHERS = ["loess", "lowess", "rcs", "logistic", "beta", "isotonic"]
 
 
-def stored(shared_data: Path) -> Any:
+def stored(shared_data):
     return json.loads((shared_data / "oracles" / "clinical.json").read_text())
 
 
@@ -41,12 +37,12 @@ def stored(shared_data: Path) -> Any:
 )
 @pytest.mark.oracle("ici", "e50", "e90", "emax", "eci")
 def test_gives_what_r_gives(
-    clinical: Clinical,
-    request: pytest.FixtureRequest,
-    name: str,
-    key: str,
-    options: dict[str, Any],
-) -> None:
+    clinical,
+    request,
+    name,
+    key,
+    options,
+):
     """R's glm stops at a change in deviance of 1e-8: hence the absolute tolerance."""
     if key == "loess_deg2":
         request.getfixturevalue("shared_data")  # its anchors are R's own
@@ -65,9 +61,7 @@ PUBLISHED = "pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibratio
         ("rms_val.prob", ["Eavg", "E90", "Emax"], "lowess"),
     ],
 )
-def test_gives_the_published_digits(
-    shared_data: Path, table: str, labels: list[str], smoother: str
-) -> None:
+def test_gives_the_published_digits(shared_data, table, labels, smoother):
     outcomes, scores = read(shared_data, "pmcalibration_readme_sim2345")
     printed = stored(shared_data)["published"][PUBLISHED][table]
     for label in labels:
@@ -80,7 +74,7 @@ def test_gives_the_published_digits(
 
 @pytest.mark.parametrize("smoother", SMOOTHERS)
 @pytest.mark.parametrize("digits", [1, 9])
-def test_is_the_distance_of_the_curve_from_the_scores(smoother: str, digits: int) -> None:
+def test_is_the_distance_of_the_curve_from_the_scores(smoother, digits):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     y_prob = y_prob.round(digits)
     gap = np.abs(flexible_curve(y_true, y_prob, smoother=smoother) - y_prob)
@@ -94,7 +88,7 @@ def test_is_the_distance_of_the_curve_from_the_scores(smoother: str, digits: int
     assert relative == pytest.approx(square / np.mean((y_prob - y_true.mean()) ** 2))
 
 
-def test_scores_of_0_and_1() -> None:
+def test_scores_of_0_and_1():
     scores, outcomes = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 0, 0]
     for smoother in SMOOTHERS:
         assert ici(outcomes, scores, smoother=smoother) == pytest.approx(0.375)
@@ -104,7 +98,7 @@ def test_scores_of_0_and_1() -> None:
 # Undefined and refused
 
 
-def test_the_relative_form_of_nothing() -> None:
+def test_the_relative_form_of_nothing():
     scores = np.full(10, 0.3)
     outcomes = np.array([np.arange(10) < 3, np.arange(10) < 4])
     actual = eci(outcomes, scores, form="relative")
@@ -114,7 +108,7 @@ def test_the_relative_form_of_nothing() -> None:
         eci(outcomes[0], scores, form="relative")
 
 
-def test_eci_knows_two_forms() -> None:
+def test_eci_knows_two_forms():
     with pytest.raises(InputError, match="form must be one of 'mean-square', 'relative'"):
         eci([0, 1], [0.2, 0.4], form="multiclass")
 
@@ -124,7 +118,7 @@ def test_eci_knows_two_forms() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("label", INDICES)
-def test_interval_gives_the_published_one(shared_data: Path, label: str) -> None:
+def test_interval_gives_the_published_one(shared_data, label):
     """Published: the quantiles of 1000 draws, in three digits.
 
     Ours over 24 seeds give the Monte Carlo error of such a quantile. Four of its standard
@@ -139,7 +133,7 @@ def test_interval_gives_the_published_one(shared_data: Path, label: str) -> None
 
 
 @pytest.mark.parametrize("smoother", ["logistic", "beta", "rcs"])
-def test_interval_holds_the_estimate_and_shrinks(smoother: str) -> None:
+def test_interval_holds_the_estimate_and_shrinks(smoother):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 4000, random_state=7)
     widths = []
     for n in (400, 4000):
@@ -150,7 +144,7 @@ def test_interval_holds_the_estimate_and_shrinks(smoother: str) -> None:
     assert widths[1] == pytest.approx(widths[0] / np.sqrt(10), rel=0.4)
 
 
-def test_interval_of_a_line_by_the_delta_method() -> None:
+def test_interval_of_a_line_by_the_delta_method():
     """Far from calibration every gap keeps its sign, and the ICI is nearly normal."""
     y_true, y_prob = simulate.sample("clinical-middle-shifted", 2000, random_state=8)
     lower, upper = ici_interval(
@@ -168,7 +162,7 @@ def test_interval_of_a_line_by_the_delta_method() -> None:
     assert upper == pytest.approx(middle + 1.644854 * error, abs=0.08 * error)
 
 
-def test_interval_of_weights_and_seeds() -> None:
+def test_interval_of_weights_and_seeds():
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 200, random_state=9)
     weight = np.random.default_rng(0).integers(0, 3, 200)
     weighted = ici_interval(y_true, y_prob, sample_weight=weight, random_state=3)
@@ -177,12 +171,12 @@ def test_interval_of_weights_and_seeds() -> None:
     assert weighted != ici_interval(*pair, random_state=4)
 
 
-def test_interval_of_separated_outcomes() -> None:
+def test_interval_of_separated_outcomes():
     with pytest.raises(SeparationError, match="'logistic' curve does not exist"):
         ici_interval([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], smoother="logistic")
 
 
-def test_an_interval_of_nearly_separated_outcomes_is_given_or_refused() -> None:
+def test_an_interval_of_nearly_separated_outcomes_is_given_or_refused():
     """All but two of 50 cases are events; the covariance of the spline is nearly singular."""
     truth = simulate.truth("D1")
     for seed in (96, 182, 309, 321, 344):

@@ -1,7 +1,5 @@
 """Local lines of long tables, whose rows are merged, against those of every row."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,9 +1,6 @@
 """Smoothed curves against their definitions, written out case by case."""
 
-from __future__ import annotations
-
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +21,7 @@ REGRESSIONS = ["rcs", "logistic", "beta"]
 EVERY = [*LOCAL, *REGRESSIONS, "isotonic"]
 
 
-def cases(n: int, digits: int, seed: int) -> tuple[Floats, Floats]:
+def cases(n, digits, seed):
     """Outcomes and scores, with the more ties the fewer digits."""
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=seed)
     return y_true.astype(float), np.round(y_prob, digits)
@@ -33,7 +30,7 @@ def cases(n: int, digits: int, seed: int) -> tuple[Floats, Floats]:
 # Local fits, by least squares at each anchor
 
 
-def local_fit(x: Floats, y: Floats, anchor: float, count: int, degree: int) -> Floats:
+def local_fit(x, y, anchor, count, degree):
     distance = np.abs(x - anchor)
     reach = np.sort(distance)[count - 1]
     near = distance <= 0.999 * reach
@@ -42,13 +39,13 @@ def local_fit(x: Floats, y: Floats, anchor: float, count: int, degree: int) -> F
     return np.linalg.lstsq(powers * root[:, None], y[near] * root, rcond=None)[0]
 
 
-def loess_by_hand(y: Floats, x: Floats, at: Floats, span: float) -> Floats:
+def loess_by_hand(y, x, at, span):
     """Cells of a k-d tree are cut at their median case, in whichever row no tie is parted."""
     n, x_sorted = x.size, np.sort(x)
     margin = 0.005 * np.ptp(x)
     vertices = [x_sorted[0] - margin, x_sorted[-1] + margin]
 
-    def cut(first: int, last: int) -> None:
+    def cut(first, last):
         if last - first + 1 <= int(n * span * 0.2):
             return
         middle = (first + last) // 2
@@ -75,7 +72,7 @@ def loess_by_hand(y: Floats, x: Floats, at: Floats, span: float) -> Floats:
     )
 
 
-def lowess_by_hand(y: Floats, x: Floats, at: Floats, span: float) -> Floats:
+def lowess_by_hand(y, x, at, span):
     distinct = np.unique(x)
     anchors = [distinct[0]]
     while anchors[-1] < distinct[-1]:
@@ -88,7 +85,7 @@ def lowess_by_hand(y: Floats, x: Floats, at: Floats, span: float) -> Floats:
 
 @pytest.mark.parametrize(("n", "digits"), [(50, 9), (50, 2), (300, 9), (300, 2), (2000, 3)])
 @pytest.mark.parametrize("span", [None, 0.4])
-def test_local_fits_are_least_squares(n: int, digits: int, span: float | None) -> None:
+def test_local_fits_are_least_squares(n, digits, span):
     y, x = cases(n, digits, seed=n)
     at = np.linspace(x.min(), x.max(), 40)
     for name, by_hand, usual in (
@@ -100,7 +97,7 @@ def test_local_fits_are_least_squares(n: int, digits: int, span: float | None) -
 
 
 @pytest.mark.parametrize("smoother", LOCAL)
-def test_a_fit_loses_the_powers_that_the_scores_cannot_determine(smoother: str) -> None:
+def test_a_fit_loses_the_powers_that_the_scores_cannot_determine(smoother):
     rng = np.random.default_rng(0)
     x = np.repeat([0.2, 0.4, 0.6], [6, 90, 4])
     y = rng.integers(0, 2, 100)
@@ -112,7 +109,7 @@ def test_a_fit_loses_the_powers_that_the_scores_cannot_determine(smoother: str) 
 
 @pytest.mark.parametrize("scale", [1e-300, 5e-324])
 @pytest.mark.parametrize("smoother", EVERY)
-def test_a_range_of_scores_near_nothing(smoother: str, scale: float) -> None:
+def test_a_range_of_scores_near_nothing(smoother, scale):
     y, x = [1, 0, 1, 0, 1, 0], np.array([0.0, 1, 2, 3, 3, 4]) * scale
     assert np.isfinite(flexible_curve(y, x, smoother=smoother)).all()
     with_outlier = flexible_curve([*y, 0, 1], [*x, 1, 1], smoother=smoother)
@@ -131,9 +128,7 @@ def test_a_range_of_scores_near_nothing(smoother: str, scale: float) -> None:
     ],
 )
 @pytest.mark.parametrize("digits", [9, 1])
-def test_regressions_solve_the_score_equations(
-    smoother: str, functions: list[Any], digits: int
-) -> None:
+def test_regressions_solve_the_score_equations(smoother, functions, digits):
     y, x = cases(400, digits, seed=1)
     x = np.clip(x, 0.02, 0.98)
     weight = np.random.default_rng(2).integers(0, 4, 400)
@@ -143,7 +138,7 @@ def test_regressions_solve_the_score_equations(
         assert abs(weight * (y - fitted) @ values) < 1e-7
 
 
-def test_rcs_bends_between_its_knots_only() -> None:
+def test_rcs_bends_between_its_knots_only():
     y, x = cases(3000, 9, seed=3)
     knots = np.quantile(logit(x), [0.05, 0.275, 0.5, 0.725, 0.95])
     grid = np.linspace(-6, 6, 4001)
@@ -158,7 +153,7 @@ def test_rcs_bends_between_its_knots_only() -> None:
         assert np.abs(inside).max() > 0.01
 
 
-def test_a_spline_on_few_scores_is_a_line_or_the_mean_outcomes() -> None:
+def test_a_spline_on_few_scores_is_a_line_or_the_mean_outcomes():
     y, x = np.tile([0, 1, 1, 0, 1], 8), np.repeat([0.1, 0.3, 0.5, 0.9], 10)
     line = flexible_curve(y, x.clip(0.5), smoother="logistic")
     np.testing.assert_allclose(flexible_curve(y, x.clip(0.5), smoother="rcs"), line)
@@ -168,7 +163,7 @@ def test_a_spline_on_few_scores_is_a_line_or_the_mean_outcomes() -> None:
 
 
 @pytest.mark.parametrize("smoother", REGRESSIONS)
-def test_a_curve_that_does_not_exist(smoother: str) -> None:
+def test_a_curve_that_does_not_exist(smoother):
     scores = np.arange(1, 21) / 21
     separated = scores > 0.4
     mixed = np.arange(20) % 3 == 0
@@ -185,7 +180,7 @@ def test_a_curve_that_does_not_exist(smoother: str) -> None:
 
 
 @pytest.mark.parametrize("digits", [1, 9])
-def test_isotonic_is_the_largest_least_mean(digits: int) -> None:
+def test_isotonic_is_the_largest_least_mean(digits):
     y, x = cases(60, digits, seed=5)
     score, row = np.unique(x, return_inverse=True)
     hits, trials = np.bincount(row, y), np.bincount(row)
@@ -213,7 +208,7 @@ def test_isotonic_is_the_largest_least_mean(digits: int) -> None:
     ),
     seed=st.integers(0, 1000),
 )
-def test_hostile_ties_in_any_order(smoother: str, data: list[tuple[float, int]], seed: int) -> None:
+def test_hostile_ties_in_any_order(smoother, data, seed):
     x, y = np.array(data).T
     at = [0.0, 0.2, 1.0]
     order = np.random.default_rng(seed).permutation(x.size)
@@ -233,7 +228,7 @@ def test_hostile_ties_in_any_order(smoother: str, data: list[tuple[float, int]],
 
 
 @pytest.mark.parametrize("smoother", [*LOCAL, "isotonic"])
-def test_beyond_the_observed_scores_the_end_value_stays(smoother: str) -> None:
+def test_beyond_the_observed_scores_the_end_value_stays(smoother):
     y, x = cases(200, 9, seed=9)
     at = [0.0, x.min(), x.max(), 1.0]
     first, low, high, last = flexible_curve(y, x, at, smoother=smoother)
@@ -242,7 +237,7 @@ def test_beyond_the_observed_scores_the_end_value_stays(smoother: str) -> None:
 
 
 @pytest.mark.parametrize("smoother", EVERY)
-def test_the_curve_nears_the_truth(smoother: str) -> None:
+def test_the_curve_nears_the_truth(smoother):
     truth = simulate.truth("clinical-middle-overconfident")
     y, x = truth.sample(40_000, random_state=10)
     at = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
@@ -256,7 +251,7 @@ def test_the_curve_nears_the_truth(smoother: str) -> None:
     prob=st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]),
     seed=st.integers(0, 100),
 )
-def test_quantile_is_that_of_the_repeats(values: list[float], prob: float, seed: int) -> None:
+def test_quantile_is_that_of_the_repeats(values, prob, seed):
     trials = np.random.default_rng(seed).integers(1, 5, len(values)).astype(float)
     repeated = np.repeat(values, trials.astype(int))
     actual = quantile(np.array([values, values]), trials, prob)

@@ -1,9 +1,6 @@
 """Kernel calibration errors of several classes against double sums and the definition."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,29 +8,29 @@ import pytest
 from bayescal.errors import InputError
 from bayescal.estimators import kce, skce
 
-KERNELS: dict[str, Any] = {
+KERNELS = {
     "laplace": lambda p, q, width: np.exp(-np.abs(p - q).sum() / 2 / width),
     "gaussian": lambda p, q, width: np.exp(-((p - q) ** 2).sum() / 2 / (2 * width**2)),
 }
 
 
-def drawn(n: int = 30, classes: int = 4, seed: int = 0) -> tuple[Any, Any]:
+def drawn(n=30, classes=4, seed=0):
     rng = np.random.default_rng(seed)
     return rng.integers(0, classes, n), rng.dirichlet(np.ones(classes), n)
 
 
-def similarity(p: Any, q: Any) -> Any:
+def similarity(p, q):
     """A kernel whose values are no multiples of one matrix: classes near each other are alike."""
     apart = np.abs(np.subtract.outer(np.arange(p.size), np.arange(p.size)))
     far = np.exp(-((p - q) ** 2).sum())
     return far * 0.5**apart + np.exp(-np.abs(p - q).sum()) * np.eye(p.size)
 
 
-def every_pair(function: Any) -> Any:
+def every_pair(function):
     return lambda first, second: np.array([[function(p, q) for q in second] for p in first])
 
 
-def terms(labels: Any, prob: Any, function: Any) -> Any:
+def terms(labels, prob, function):
     """(e - p)' k(p, p') (e' - p') for each pair, one after the other."""
     corners = np.eye(prob.shape[1])[labels]
     size = len(labels)
@@ -46,7 +43,7 @@ def terms(labels: Any, prob: Any, function: Any) -> Any:
     return values
 
 
-def summed(values: Any, form: str, block: int = 2) -> float:
+def summed(values, form, block=2):
     size = len(values)
     others = values - np.diag(np.diag(values))
     if form == "biased":
@@ -61,11 +58,11 @@ def summed(values: Any, form: str, block: int = 2) -> float:
 @pytest.mark.parametrize("form", ["unbiased", "biased", "block"])
 @pytest.mark.parametrize("name", [*KERNELS, "matrices"])
 @pytest.mark.parametrize("classes", [2, 3, 5])
-def test_is_the_double_sum(name: str, form: str, classes: int) -> None:
+def test_is_the_double_sum(name, form, classes):
     labels, prob = drawn(31, classes)
-    options: dict[str, Any] = {"form": form, "block_size": 3}
+    options = {"form": form, "block_size": 3}
     if name == "matrices":
-        function: Any = similarity
+        function = similarity
         options["kernel"] = every_pair(similarity)
     else:
         function = lambda p, q: KERNELS[name](p, q, 0.3)  # noqa: E731
@@ -79,11 +76,11 @@ def test_is_the_double_sum(name: str, form: str, classes: int) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("form", ["unbiased", "biased", "block"])
-def test_of_two_classes_it_is_that_of_the_event(kernel: str, form: str) -> None:
+def test_of_two_classes_it_is_that_of_the_event(kernel, form):
     rng = np.random.default_rng(1)
     score, outcome = rng.random(50).round(1), rng.integers(0, 2, 50)
     both = np.column_stack([1 - score, score])
-    options: dict[str, Any] = {"form": form, "kernel": kernel, "bandwidth": 0.2}
+    options = {"form": form, "kernel": kernel, "bandwidth": 0.2}
     expected = skce(outcome, score, **options)
     assert skce(outcome, both, **options) == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
@@ -100,12 +97,12 @@ def test_of_two_classes_it_is_that_of_the_event(kernel: str, form: str) -> None:
         ({"form": "block", "sample_weight": np.ones(30)}, "one by one"),
     ],
 )
-def test_refusals(options: dict[str, Any], message: str) -> None:
+def test_refusals(options, message):
     with pytest.raises(InputError, match=message):
         skce(*drawn(), **options)
 
 
-def test_labels_and_functions_of_an_event() -> None:
+def test_labels_and_functions_of_an_event():
     labels, prob = drawn()
     with pytest.raises(InputError, match="is no column of y_prob"):
         skce(labels + 1, prob)

@@ -1,7 +1,5 @@
 """The quadratic form of a narrow kernel, in many blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from bayescal.estimators.kernel import form_of
 
 
 @pytest.mark.parametrize("width", [1e-9, 1e-6, 1e-4, 0.002, 0.01])
-def test_a_narrow_kernel_in_many_parts(width: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_kernel_in_many_parts(width, monkeypatch):
     """Scores near each other at every scale, so that parts hand on what they carry."""
     monkeypatch.setattr("bayescal.estimators.kernel.KERNEL_BLOCK", 16)
     rng = np.random.default_rng(1)

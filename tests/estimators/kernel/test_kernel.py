@@ -1,29 +1,24 @@
 """Kernel calibration errors against other code, sums over all pairs, and hostile data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 from bayescal.errors import InputError
 from bayescal.estimators import kce, mmce, skce, skce_test
-from known_sets import Known
 
-GAUSSIAN: dict[str, Any] = {"kernel": "gaussian", "bandwidth": 0.3}
+GAUSSIAN = {"kernel": "gaussian", "bandwidth": 0.3}
 KERNELS = {
     "laplace": lambda distance, width: np.exp(-distance / width),
     "gaussian": lambda distance, width: np.exp(-(distance**2) / (2 * width**2)),
 }
 
 
-def data(n: int = 60, decimals: int = 1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def data(n=60, decimals=1, seed=0):
     rng = np.random.default_rng(seed)
     return rng.integers(0, 2, n), rng.random(n).round(decimals)
 
 
-def all_pairs(outcomes: Any, scores: Any, kernel: str, width: float) -> np.ndarray:
+def all_pairs(outcomes, scores, kernel, width):
     """Of the definition: over both classes, residual times residual times kernel."""
     one_hot = np.stack([1 - np.asarray(outcomes), outcomes], axis=1)
     gap = one_hot - np.stack([1 - np.asarray(scores), scores], axis=1)
@@ -35,7 +30,7 @@ def all_pairs(outcomes: Any, scores: Any, kernel: str, width: float) -> np.ndarr
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.oracle("mmce", "kce", "skce")
-def test_gives_the_known_answer(known: Known, name: str) -> None:
+def test_gives_the_known_answer(known, name):
     outcomes, scores, answers = known(name)
     laplace = answers["MMCE_laplace2.5 (event-score residuals; sqrt(r^T K r)/n)"]
     assert mmce(outcomes, scores) == pytest.approx(laplace, rel=1e-12)
@@ -52,7 +47,7 @@ def test_gives_the_known_answer(known: Known, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_the_reference_takes_something_else_for_the_outcome(known: Known, name: str) -> None:
+def test_the_reference_takes_something_else_for_the_outcome(known, name):
     """Of one column of scores netcal compares (score > 0.5) == outcome with the score."""
     outcomes, scores, answers = known(name)
     printed = answers["netcal.MMCE(binary 1-D; note: label=s>0.5 matched to y)"]
@@ -63,11 +58,11 @@ def test_the_reference_takes_something_else_for_the_outcome(known: Known, name: 
 @pytest.mark.parametrize("decimals", [1, 8])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("width", [1e-3, 0.02, 0.4, 1, 30, 1e8])
-def test_sums_are_over_all_pairs(kernel: str, width: float, decimals: int) -> None:
+def test_sums_are_over_all_pairs(kernel, width, decimals):
     outcomes, scores = data(decimals=decimals)
     n = scores.size
     pairs = all_pairs(outcomes, scores, kernel, width)
-    options: dict[str, Any] = {"kernel": kernel, "bandwidth": width}
+    options = {"kernel": kernel, "bandwidth": width}
     close = {"rel": 1e-10, "abs": 1e-15}
     assert skce(outcomes, scores, form="biased", **options) == pytest.approx(pairs.mean(), **close)
     different = pairs.sum() - np.trace(pairs)
@@ -84,7 +79,7 @@ def test_sums_are_over_all_pairs(kernel: str, width: float, decimals: int) -> No
     assert actual == pytest.approx(np.mean(means), **close)
 
 
-def test_of_one_score() -> None:
+def test_of_one_score():
     """One score, so that every kernel is 1: the gap, its square, and its unbiased square."""
     outcomes, scores = [1, 1, 1, 0], [0.5] * 4
     assert mmce(outcomes, scores) == pytest.approx(0.25)
@@ -102,7 +97,7 @@ def test_of_one_score() -> None:
 
 @pytest.mark.parametrize("method", ["resampling", "moments"])
 @pytest.mark.parametrize("options", [{}, GAUSSIAN])
-def test_level_is_right_and_errors_are_found(method: str, options: dict[str, Any]) -> None:
+def test_level_is_right_and_errors_are_found(method, options):
     rng = np.random.default_rng(3)
     scores = rng.random(80)
     calibrated = skce_test(
@@ -117,7 +112,7 @@ def test_level_is_right_and_errors_are_found(method: str, options: dict[str, Any
     assert np.mean(wrong.pvalue <= 0.05) > 0.9
 
 
-def test_resampling_counts_the_data_among_the_draws() -> None:
+def test_resampling_counts_the_data_among_the_draws():
     """Four cases of one score: p-values are tails of a binomial, by (1 + k) / (1 + draws)."""
     test = skce_test([1, 1, 1, 1], [0.5] * 4, n_resamples=20_000, random_state=1)
     assert test.statistic == pytest.approx(0.5)
@@ -129,10 +124,10 @@ def test_resampling_counts_the_data_among_the_draws() -> None:
 
 
 @pytest.mark.parametrize("method", ["resampling", "moments"])
-def test_tests_of_weights_orders_and_batches(method: str) -> None:
+def test_tests_of_weights_orders_and_batches(method):
     outcomes, scores = data(50, seed=4)
     weight = np.random.default_rng(4).integers(0, 4, 50)
-    options: dict[str, Any] = {"method": method, "random_state": 7, "bandwidth": 0.3}
+    options = {"method": method, "random_state": 7, "bandwidth": 0.3}
     weighted = skce_test(outcomes, scores, sample_weight=weight, **options)
     repeated = skce_test(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
     assert weighted[:2] == pytest.approx(repeated[:2])
@@ -156,7 +151,7 @@ def test_tests_of_weights_orders_and_batches(method: str) -> None:
         (skce_test, ([0, 1, 1], [0.0, 0.4, 1.0]), "0 or 1 for every case but one"),
     ],
 )
-def test_refuses(function: Any, arguments: Any, message: str) -> None:
+def test_refuses(function, arguments, message):
     weight = arguments[2] if len(arguments) > 2 else None
     with pytest.raises(InputError, match=message):
         function(*arguments[:2], sample_weight=weight)

@@ -1,7 +1,5 @@
 """Moments and tail of a quadratic form under calibration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -17,7 +15,7 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_moments_are_those_over_all_outcomes(kernel: str) -> None:
+def test_moments_are_those_over_all_outcomes(kernel):
     """Of every one of the 2^9 sets of outcomes, by its probability."""
     scores = np.array([0.1, 0.1, 0.3, 0.35, 0.6, 0.6, 0.9, 0.97, 1.0])
     sets = (np.arange(512)[:, None] >> np.arange(9)) & 1
@@ -29,7 +27,7 @@ def test_moments_are_those_over_all_outcomes(kernel: str) -> None:
     assert skewness == pytest.approx(chance @ values**3 / sd**3, rel=1e-12)
 
 
-def test_moments_of_many_scores_in_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moments_of_many_scores_in_cells(monkeypatch):
     scores = np.random.default_rng(2).beta(0.5, 0.8, 1200)
     coarse = moments_of(levels_of(scores, None), "laplace", 0.5)
     monkeypatch.setattr("bayescal.estimators.kernel.NULL_MOST_CELLS", 1200)
@@ -37,7 +35,7 @@ def test_moments_of_many_scores_in_cells(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("skewness", [-2.0, -0.3, 0.0, 1e-6, 1e-4, 0.5, 2.8])
-def test_pearson_tail(skewness: float) -> None:
+def test_pearson_tail(skewness):
     z = np.linspace(-3, 6, 19)
     expected = stats.pearson3.sf(z, skewness)
     np.testing.assert_allclose(pearson_sf(z, skewness), expected, rtol=1e-4, atol=1e-7)

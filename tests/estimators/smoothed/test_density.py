@@ -1,9 +1,5 @@
 """LS-ECE and both forms of KDE-ECE against other code, their definitions, and hostile data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import beta
@@ -11,7 +7,6 @@ from scipy.stats import beta
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import kde_ece, ls_ece
-from known_sets import Known
 
 # LS-ECE
 
@@ -19,7 +14,7 @@ from known_sets import Known
 @pytest.mark.oracle("ls_ece")
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.parametrize("bins", [1, 10, 15])
-def test_ls_ece_is_the_exact_integral(known: Known, name: str, bins: int) -> None:
+def test_ls_ece_is_the_exact_integral(known, name, bins):
     outcomes, scores, answers = known(name)
     actual = ls_ece(outcomes, scores, bandwidth=1 / bins)
     exact = answers[f"LS-ECE sigma=1/{bins} exact (trapezoid 400001 pts, logits clipped +-40)"]
@@ -28,7 +23,7 @@ def test_ls_ece_is_the_exact_integral(known: Known, name: str, bins: int) -> Non
     assert sampled == pytest.approx([actual] * len(sampled), rel=0.03)
 
 
-def test_ls_ece_of_one_score() -> None:
+def test_ls_ece_of_one_score():
     """With little noise it is the calibration error itself, with much noise about one half."""
     assert ls_ece([0, 1, 1, 1], [0.4] * 4, bandwidth=1e-3) == pytest.approx(0.35, rel=1e-6)
     assert ls_ece([0, 1], [0.5] * 2, bandwidth=1e4) == pytest.approx(0.5, rel=1e-3)
@@ -44,22 +39,20 @@ def test_ls_ece_of_one_score() -> None:
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.parametrize("bandwidth", [0.02, 0.05, 0.1])
 @pytest.mark.parametrize("p", [1, 2])
-def test_the_authors_print_twice_the_ratio_without_a_root(
-    known: Known, name: str, bandwidth: float, p: int
-) -> None:
+def test_the_authors_print_twice_the_ratio_without_a_root(known, name, bandwidth, p):
     outcomes, scores, answers = known(name)
     key = f"ece_kde.get_ece_kde(bw={bandwidth},p={p},clip 1e-06,float64) = 2*ratio"
     actual = kde_ece(outcomes, scores, bandwidth=bandwidth, p=p)
     assert actual**p == pytest.approx(answers[key] / 2, rel=1e-9)
 
 
-def kernels(scores: Any, bandwidth: float) -> Any:
+def kernels(scores, bandwidth):
     """Density at each score, by row, of the beta kernel around each score, by column."""
     return beta.pdf(scores[:, None], scores / bandwidth + 1, (1 - scores) / bandwidth + 1)
 
 
 @pytest.mark.parametrize("p", [1, 2.5])
-def test_ratio_leaves_out_one_case_of_tied_ones(p: float) -> None:
+def test_ratio_leaves_out_one_case_of_tied_ones(p):
     rng = np.random.default_rng(1)
     scores = rng.choice([0.1, 0.25, 0.5, 0.7, 0.71, 0.95], 40)
     outcomes = rng.random(40) < scores
@@ -71,7 +64,7 @@ def test_ratio_leaves_out_one_case_of_tied_ones(p: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["A", "B"])
-def test_default_bandwidth_has_the_largest_likelihood(known: Known, name: str) -> None:
+def test_default_bandwidth_has_the_largest_likelihood(known, name):
     """Equal scores are left out together; the authors' selector does neither."""
     outcomes, scores, answers = known(name)
     outcomes, scores = outcomes[:200], scores[:200].clip(1e-6, 1 - 1e-6)
@@ -89,7 +82,7 @@ def test_default_bandwidth_has_the_largest_likelihood(known: Known, name: str) -
 
 
 @pytest.mark.parametrize("p", [1, 2])
-def test_ratio_at_the_ends_is_finite(p: float) -> None:
+def test_ratio_at_the_ends_is_finite(p):
     """A score of exactly 1 has the mean outcome of the other highest scores."""
     outcomes, scores = [1, 0, 1, 1, 0], [1.0, 1.0, 1.0, 0.5, 0.0]
     for bandwidth in (1e-5, 0.01, 0.5, None):
@@ -97,14 +90,14 @@ def test_ratio_at_the_ends_is_finite(p: float) -> None:
     assert kde_ece([1, 1, 0, 0], [1.0, 1.0, 0.0, 0.0], bandwidth=0.01) < 2e-6
 
 
-def test_ratio_with_one_score_is_the_leave_one_out_mean() -> None:
+def test_ratio_with_one_score_is_the_leave_one_out_mean():
     expected = (3 * abs(2 / 4 - 0.4) + 2 * abs(3 / 4 - 0.4)) / 5
     assert kde_ece([1, 1, 1, 0, 0], [0.4] * 5) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(InputError, match="only one case"):
         kde_ece([1], [0.4])
 
 
-def test_ratio_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ratio_in_chunks(monkeypatch):
     y_true, y_prob = simulate.sample("calibrated", 300, random_state=1)
     everywhere = kde_ece(y_true, y_prob)
     monkeypatch.setattr("bayescal.estimators.density.BETA_BLOCK", 10_000)
@@ -114,7 +107,7 @@ def test_ratio_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 # KDE-ECE: densities
 
 
-def triweight(scores: Any, weights: Any, at: Any, bandwidth: float) -> Any:
+def triweight(scores, weights, at, bandwidth):
     """Density by triweight kernels of this standard deviation, reflected at 0 and 1."""
     density = np.zeros_like(at)
     for centre, weight in zip(scores, weights, strict=True):
@@ -127,9 +120,7 @@ def triweight(scores: Any, weights: Any, at: Any, bandwidth: float) -> Any:
 @pytest.mark.slow
 @pytest.mark.oracle("kde_ece")
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_triweight_is_the_integral_that_the_authors_take_without_the_ends(
-    known: Known, name: str
-) -> None:
+def test_triweight_is_the_integral_that_the_authors_take_without_the_ends(known, name):
     outcomes, scores, answers = known(name)
     bandwidth = scores[outcomes == 1].std() * (2 * scores.size) ** -0.2
     theirs = np.linspace(-0.6, 1.6, 2**14)
@@ -148,7 +139,7 @@ def test_triweight_is_the_integral_that_the_authors_take_without_the_ends(
                 assert printed is None or value == pytest.approx(printed, rel=1e-5)
 
 
-def test_triweight_where_it_has_no_bandwidth() -> None:
+def test_triweight_where_it_has_no_bandwidth():
     for outcomes, scores in (([0, 0, 0], [0.2, 0.5, 0.6]), ([1, 1, 0], [0.2, 0.2, 0.6])):
         with pytest.raises(InputError, match="finds no bandwidth"):
             kde_ece(outcomes, scores, form="triweight")
@@ -158,7 +149,7 @@ def test_triweight_where_it_has_no_bandwidth() -> None:
     assert 0 < actual[1] < 1
 
 
-def test_triweight_narrow_and_wide() -> None:
+def test_triweight_narrow_and_wide():
     outcomes, scores = [0, 1, 0, 0], [0.2, 0.2, 0.6, 0.9]
     narrow = kde_ece(outcomes, scores, form="triweight", bandwidth=0.001)
     assert narrow == pytest.approx((2 * 0.3 + 0.6 + 0.9) / 4, abs=1e-3)
@@ -171,7 +162,7 @@ def test_triweight_narrow_and_wide() -> None:
 # What holds for all
 
 
-def test_fractions_of_cases_left_out_keep_rates_within_bounds() -> None:
+def test_fractions_of_cases_left_out_keep_rates_within_bounds():
     """Sampling weights may leave less than one case at a score."""
     rng = np.random.default_rng(9)
     for _ in range(50):

@@ -1,16 +1,11 @@
 """The smooth reliability diagram: equations 1 to 8 of the paper, summed by hand."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 from bayescal import CalibrationData, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
-    SmoothReliability,
     estimator_interval,
     smooth_ece,
     smooth_ece_curve,
@@ -20,12 +15,12 @@ from bayescal.estimators import (
 PARTS = ("outcome", "lower", "upper", "density", "event_density", "non_event_density")
 
 
-def sampled(n: int = 150) -> tuple[Any, Any]:
+def sampled(n=150):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=3)
     return y_true, y_prob.round(2)
 
 
-def reflected(at: Any, score: Any, sigma: float) -> Any:
+def reflected(at, score, sigma):
     """Equation 2, at each point (rows) for each score (columns)."""
     turns = np.arange(-20, 21)[:, None, None]
     images = [2 * turns + score, 2 * turns - score]
@@ -33,7 +28,7 @@ def reflected(at: Any, score: Any, sigma: float) -> Any:
     return sum(np.exp(-0.5 * part**2).sum(axis=0) for part in z) / (sigma * np.sqrt(2 * np.pi))
 
 
-def test_curve_and_densities_are_those_of_the_paper() -> None:
+def test_curve_and_densities_are_those_of_the_paper():
     y, s = sampled()
     s[:5], s[5:9] = 0, 1
     grid = np.linspace(0, 1, 23)
@@ -46,7 +41,7 @@ def test_curve_and_densities_are_those_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("n", [40, 150])
-def test_shown_error_is_the_mean_distance_of_the_curve_over_the_density(n: int) -> None:
+def test_shown_error_is_the_mean_distance_of_the_curve_over_the_density(n):
     y, s = sampled(n)
     shown = smooth_reliability(y, s, random_state=1)
     at = np.linspace(0, 1, 2001)
@@ -55,7 +50,7 @@ def test_shown_error_is_the_mean_distance_of_the_curve_over_the_density(n: int) 
     assert shown.shown_error == pytest.approx(np.trapezoid(gap, at), rel=1e-4)
 
 
-def test_scores_of_one_half_show_the_spread_of_the_noise() -> None:
+def test_scores_of_one_half_show_the_spread_of_the_noise():
     """The paper's example: calibrated, and still sqrt(2 / pi) times the bandwidth."""
     shown = smooth_reliability([0, 1] * 50, [0.5] * 100, random_state=1)
     assert smooth_ece([0, 1] * 50, [0.5] * 100) == 0
@@ -63,7 +58,7 @@ def test_scores_of_one_half_show_the_spread_of_the_noise() -> None:
     assert shown.shown_error == pytest.approx(np.sqrt(2 / np.pi) * 0.001, rel=1e-3)
 
 
-def test_parts_agree_with_each_other_and_with_their_own_functions() -> None:
+def test_parts_agree_with_each_other_and_with_their_own_functions():
     y, s = sampled()
     shown = smooth_reliability(y, s, method="percentile", random_state=7)
     np.testing.assert_allclose(shown.event_density + shown.non_event_density, shown.density)
@@ -77,7 +72,7 @@ def test_parts_agree_with_each_other_and_with_their_own_functions() -> None:
 
 
 @pytest.mark.slow
-def test_range_is_that_of_curves_of_resampled_cases() -> None:
+def test_range_is_that_of_curves_of_resampled_cases():
     """By resampling cases one by one, with other random numbers."""
     y, s = sampled(120)
     grid = [0.1, 0.25, 0.4]
@@ -93,21 +88,21 @@ def test_range_is_that_of_curves_of_resampled_cases() -> None:
     np.testing.assert_allclose(shown.upper, upper, atol=0.01)
 
 
-def test_a_range_is_defined_where_resamples_have_no_case_near() -> None:
+def test_a_range_is_defined_where_resamples_have_no_case_near():
     shown = smooth_reliability([0, 1, 1], [0.1, 0.1, 0.9], grid=[0.1, 0.9], random_state=1)
     assert np.isfinite([shown.lower, shown.upper]).all()
     narrow = smooth_reliability([0, 1] * 4, [0.25, 0.75] * 4, random_state=1)
     assert np.isfinite(np.stack([getattr(narrow, part) for part in PARTS])).all()
 
 
-def same(one: SmoothReliability, other: SmoothReliability) -> None:
+def same(one, other):
     for part in ("outcome", "density", "event_density", "non_event_density"):
         np.testing.assert_allclose(getattr(one, part), getattr(other, part), rtol=1e-9, atol=1e-12)
     assert one.smooth_ece.estimate == pytest.approx(other.smooth_ece.estimate, rel=1e-9)
     assert one.shown_error == pytest.approx(other.shown_error, rel=1e-9)
 
 
-def test_order_counts_and_tables_change_nothing() -> None:
+def test_order_counts_and_tables_change_nothing():
     y, s = sampled()
     shown = smooth_reliability(y, s, random_state=1)
     order = np.random.default_rng(1).permutation(y.size)
@@ -118,7 +113,7 @@ def test_order_counts_and_tables_change_nothing() -> None:
     same(repeated, smooth_reliability(y, s, sample_weight=counts, random_state=1))
 
 
-def test_relabelling_mirrors_the_diagram() -> None:
+def test_relabelling_mirrors_the_diagram():
     y, s = sampled()
     shown, mirrored = (
         smooth_reliability(*cases, random_state=1) for cases in ((y, s), (1 - y, 1 - s))
@@ -137,6 +132,6 @@ def test_relabelling_mirrors_the_diagram() -> None:
         ({"grid": [2]}, "grid"),
     ],
 )
-def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
+def test_options_out_of_range(options, message):
     with pytest.raises(InputError, match=message):
         smooth_reliability(*sampled(), **options)

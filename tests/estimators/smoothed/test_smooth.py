@@ -1,9 +1,5 @@
 """SmoothECE against exact quadrature, relplot, its own definition, and hostile data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -11,7 +7,7 @@ from scipy.special import logit
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import logit_smooth_ece, smooth_ece, smooth_ece_curve
-from known_sets import Known, area
+from known_sets import area
 
 BOTH = [smooth_ece, logit_smooth_ece]
 
@@ -29,7 +25,7 @@ RELPLOT = [("relplot.smECE", None)] + [
 @pytest.mark.oracle("smooth_ece")
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.parametrize(("key", "sigma"), EXACT)
-def test_gives_the_exact_integral(known: Known, name: str, key: str, sigma: float | None) -> None:
+def test_gives_the_exact_integral(known, name, key, sigma):
     outcomes, scores, answers = known(name)
     assert smooth_ece(outcomes, scores, bandwidth=sigma) == pytest.approx(answers[key], rel=1e-7)
 
@@ -37,8 +33,8 @@ def test_gives_the_exact_integral(known: Known, name: str, key: str, sigma: floa
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.parametrize(("key", "sigma"), RELPLOT)
 def test_relplot_differs_by_its_grid_and_half_the_mass_at_the_ends(
-    known: Known, name: str, key: str, sigma: float | None, request: pytest.FixtureRequest
-) -> None:
+    known, name, key, sigma, request
+):
     if name != "A":
         request.getfixturevalue("shared_data")  # how far it is off depends on the very scores
     outcomes, scores, answers = known(name)
@@ -56,7 +52,7 @@ def test_relplot_differs_by_its_grid_and_half_the_mass_at_the_ends(
 @pytest.mark.oracle("smooth_ece", "logit_smooth_ece")
 @pytest.mark.parametrize("sigma", [0.02, 0.1, 0.4, None])
 @pytest.mark.parametrize("seed", range(4))
-def test_is_the_area_between_roots(sigma: float | None, seed: int) -> None:
+def test_is_the_area_between_roots(sigma, seed):
     rng = np.random.default_rng(seed)
     scores = rng.beta(0.8, 0.8, 60).round(3)
     outcomes = rng.random(60) < scores**1.3
@@ -74,7 +70,7 @@ def test_is_the_area_between_roots(sigma: float | None, seed: int) -> None:
 
 
 @pytest.mark.parametrize("function", BOTH)
-def test_one_score_and_one_sign(function: Any) -> None:
+def test_one_score_and_one_sign(function):
     """Where residuals have one sign nothing cancels, at any bandwidth."""
     assert function([0, 1, 1, 1], [0.4] * 4) == pytest.approx(0.35, rel=1e-9)
     scores = np.linspace(0, 1, 11)
@@ -83,7 +79,7 @@ def test_one_score_and_one_sign(function: Any) -> None:
 
 
 @pytest.mark.parametrize("function", BOTH)
-def test_bandwidths_at_the_extremes(function: Any) -> None:
+def test_bandwidths_at_the_extremes(function):
     """A narrow kernel cancels nothing between different scores, a wide one all that it can."""
     outcomes, scores = [0, 1, 0, 0, 1], [0.1, 0.3, 0.3, 0.8, 1.0]
     narrow = (0.1 + 0.4 + 0.8 + 0.0) / 5
@@ -97,7 +93,7 @@ def test_bandwidths_at_the_extremes(function: Any) -> None:
 @pytest.mark.parametrize(
     ("score", "expected"), [(2 / 3, 0), (0.6666667, 1e-7 / 3), (0.66666666667, 1e-11 / 3)]
 )
-def test_small_errors_are_their_own_bandwidth(function: Any, score: float, expected: float) -> None:
+def test_small_errors_are_their_own_bandwidth(function, score, expected):
     """Far apart, two scores with errors smaller than the gap between them do not cancel."""
     assert function([0, 1, 1], [score] * 3) == pytest.approx(expected, rel=1e-4, abs=1e-16)
     both = function([0, 1, 1, 0, 0, 1], [score] * 3 + [1 - score] * 3)
@@ -105,7 +101,7 @@ def test_small_errors_are_their_own_bandwidth(function: Any, score: float, expec
 
 
 @pytest.mark.parametrize("function", BOTH)
-def test_outcomes_equal_to_the_scores_have_no_error(function: Any) -> None:
+def test_outcomes_equal_to_the_scores_have_no_error(function):
     assert function([0, 1, 1], [0.0, 1.0, 1.0]) == 0
     assert function([1, 0], [1.0, 0.5], sample_weight=[1, 0]) == 0
     assert function([0], [1.0]) == pytest.approx(1, rel=1e-9)
@@ -114,7 +110,7 @@ def test_outcomes_equal_to_the_scores_have_no_error(function: Any) -> None:
 # The fixed point
 
 
-def hostile() -> dict[str, Any]:
+def hostile():
     rng = np.random.default_rng(0)
     levels = np.repeat(rng.random(40).round(3), 500)
     spread, bent = rng.beta(0.02, 0.02, 2000), rng.beta(2, 1, 3000)
@@ -137,7 +133,7 @@ HOSTILE = hostile()
 
 @pytest.mark.parametrize("function", BOTH)
 @pytest.mark.parametrize("name", HOSTILE)
-def test_area_at_the_fixed_point_is_the_fixed_point(function: Any, name: str) -> None:
+def test_area_at_the_fixed_point_is_the_fixed_point(function, name):
     outcomes, scores = HOSTILE[name]
     actual = function(outcomes, scores)
     assert 0 < actual <= 1 + 1e-9
@@ -147,7 +143,7 @@ def test_area_at_the_fixed_point_is_the_fixed_point(function: Any, name: str) ->
         assert function(outcomes, scores, bandwidth=actual / 2) >= actual - 1e-9
 
 
-def test_fixed_point_below_every_gap_is_the_sum_of_errors() -> None:
+def test_fixed_point_below_every_gap_is_the_sum_of_errors():
     """In-sample recalibrated scores, rounded: errors of 1e-7 at scores .01 apart."""
     rng = np.random.default_rng(1)
     level = np.repeat(np.arange(50), 300)
@@ -164,7 +160,7 @@ def test_fixed_point_below_every_gap_is_the_sum_of_errors() -> None:
 
 
 @pytest.mark.parametrize("function", BOTH)
-def test_symmetries(function: Any) -> None:
+def test_symmetries(function):
     rng = np.random.default_rng(5)
     scores = rng.random(500).round(2)
     outcomes = rng.random(500) < scores**2
@@ -173,7 +169,7 @@ def test_symmetries(function: Any) -> None:
     assert function(~outcomes, 1 - scores) == pytest.approx(actual, rel=1e-8)
 
 
-def test_many_cases_are_gathered_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_cases_are_gathered_in_chunks(monkeypatch):
     y_true, y_prob = simulate.sample("calibrated", 20_000, random_state=1)
     full = smooth_ece(y_true, y_prob)
     monkeypatch.setattr("bayescal.estimators.smooth.CHUNK", 10**6)
@@ -183,9 +179,7 @@ def test_many_cases_are_gathered_in_chunks(monkeypatch: pytest.MonkeyPatch) -> N
 # The curve
 
 
-def kernel_regression(
-    outcomes: Any, places: Any, at: Any, sigma: float, turns: range
-) -> tuple[Any, Any]:
+def kernel_regression(outcomes, places, at, sigma, turns):
     kernel = sum(
         np.exp(-0.5 * ((at[:, None] - 2 * turn - side * places) / sigma) ** 2)
         for turn in turns
@@ -195,7 +189,7 @@ def kernel_regression(
 
 
 @pytest.mark.parametrize("sigma", [0.03, 0.4])
-def test_curve_is_kernel_regression(sigma: float) -> None:
+def test_curve_is_kernel_regression(sigma):
     rng = np.random.default_rng(6)
     scores = np.concatenate([[0, 0, 1, 1], rng.beta(2, 3, 400).round(3)]).clip(1e-3, 1 - 1e-3)
     outcomes, grid = rng.random(404) < scores, np.linspace(0.01, 0.99, 23)
@@ -213,7 +207,7 @@ def test_curve_is_kernel_regression(sigma: float) -> None:
         assert actual.bandwidth == sigma
 
 
-def test_curve_agrees_with_relplot(known: Known) -> None:
+def test_curve_agrees_with_relplot(known):
     outcomes, scores, answers = known("A")
     theirs = answers["relplot.reldiag_noboot"]
     curve = smooth_ece_curve(outcomes, scores, grid=theirs["t"], bandwidth=theirs["sigma"])
@@ -221,7 +215,7 @@ def test_curve_agrees_with_relplot(known: Known) -> None:
     np.testing.assert_allclose(curve.density, theirs["density"], rtol=1e-4)
 
 
-def test_curve_by_default() -> None:
+def test_curve_by_default():
     outcomes, scores = HOSTILE["miscalibrated"]
     curve = smooth_ece_curve(outcomes, scores)
     assert curve.score.shape == curve.outcome.shape == curve.density.shape == (201,)
@@ -233,7 +227,7 @@ def test_curve_by_default() -> None:
 
 
 @pytest.mark.parametrize("metric", ["identity", "logit"])
-def test_curve_far_from_all_scores_is_that_of_the_nearest(metric: str) -> None:
+def test_curve_far_from_all_scores_is_that_of_the_nearest(metric):
     curve = smooth_ece_curve(
         [0, 1, 0, 1], [0.2, 0.2, 0.6, 0.6], bandwidth=1e-6, grid=[0, 0.3, 0.5, 1], metric=metric,
         sample_weight=[3, 1, 0, 2],
@@ -242,7 +236,7 @@ def test_curve_far_from_all_scores_is_that_of_the_nearest(metric: str) -> None:
     np.testing.assert_array_equal(curve.density, 0)
 
 
-def test_curve_weights_are_repeats() -> None:
+def test_curve_weights_are_repeats():
     rng = np.random.default_rng(7)
     scores, outcomes = rng.random(50).round(1), rng.integers(0, 2, 50)
     weights = rng.integers(0, 4, 50)
@@ -255,7 +249,7 @@ def test_curve_weights_are_repeats() -> None:
 # Hostile input
 
 
-def test_the_least_bandwidth_it_names_is_enough() -> None:
+def test_the_least_bandwidth_it_names_is_enough():
     rng = np.random.default_rng(8)
     scores = rng.random(20_000)
     outcomes = rng.random(20_000) < scores
@@ -268,6 +262,6 @@ def test_the_least_bandwidth_it_names_is_enough() -> None:
         function(outcomes, scores, bandwidth=least)
 
 
-def test_few_scores_can_be_smoothed_by_next_to_nothing() -> None:
+def test_few_scores_can_be_smoothed_by_next_to_nothing():
     for function in BOTH:
         assert function([0, 1], [0.2, 0.4], bandwidth=1e-9) == pytest.approx(0.4, rel=1e-9)

@@ -1,7 +1,5 @@
 """Second opinions on times to an event: other packages' answers, closed forms, and refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

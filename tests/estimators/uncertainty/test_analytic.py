@@ -1,7 +1,5 @@
 """The standard error of a squared error under calibration."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -12,7 +10,7 @@ from bayescal.estimators.binned import _sd_if_calibrated
 from bayescal.estimators.bins import bins_of
 
 
-def test_the_standard_error_under_calibration_is_exact() -> None:
+def test_the_standard_error_under_calibration_is_exact():
     """Over every outcome that ten cases can have, at scores that are equal within a bin."""
     y_prob = np.repeat([0.1, 0.4, 0.7], [3, 5, 2])
     y_true = np.array(list(product([0, 1], repeat=10)))

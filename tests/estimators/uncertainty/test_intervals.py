@@ -1,10 +1,7 @@
 """Intervals: against SciPy's bootstrap, the definitions written out, and their coverage."""
 
-from __future__ import annotations
-
 import tracemalloc
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,15 +16,15 @@ BOOTSTRAPS = ("percentile", "basic", "bca")
 RESAMPLED = (*BOOTSTRAPS, "consistency")
 
 
-def mean_gap(y_true: Any, y_prob: Any, sample_weight: Any = None) -> float:
+def mean_gap(y_true, y_prob, sample_weight=None):
     return float(np.average(np.asarray(y_true) - y_prob, weights=sample_weight))
 
 
-def mean_gap_of_rows(y_true: Any, y_prob: Any) -> float:
+def mean_gap_of_rows(y_true, y_prob):
     return float(np.mean(np.asarray(y_true) - y_prob))
 
 
-def overconfident(n: int, seed: int, decimals: int = 12) -> tuple[Any, Any]:
+def overconfident(n, seed, decimals=12):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=seed)
     return y_true, y_prob.round(decimals)
 
@@ -37,12 +34,12 @@ def overconfident(n: int, seed: int, decimals: int = 12) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", ["ece", "calibration_slope", mean_gap_of_rows])
 @pytest.mark.parametrize("method", RESAMPLED)
-def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> None:
+def test_equal_seeds_and_cases_give_equal_intervals(name, method):
     y_true, y_prob = overconfident(120, 9, 1)
     weight = np.random.default_rng(1).integers(0, 4, 120)
     order = np.random.default_rng(2).permutation(int(weight.sum()))
     rows = np.repeat(y_true, weight)[order], np.repeat(y_prob, weight)[order]
-    options: dict[str, Any] = {"method": method, "n_resamples": 100}
+    options = {"method": method, "n_resamples": 100}
     first = estimator_interval(*rows, name, random_state=3, **options)
     again = estimator_interval(*rows, name, random_state=np.random.default_rng(3), **options)
     weighted = estimator_interval(
@@ -55,7 +52,7 @@ def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> N
 
 
 @pytest.mark.parametrize("method", RESAMPLED)
-def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_show(method, monkeypatch):
     y_true, y_prob = overconfident(90, 10)
     full = estimator_interval(y_true, y_prob, method=method, random_state=1)
     monkeypatch.setattr("bayescal.estimators.uncertainty.RESAMPLES_BLOCK", 700)
@@ -65,7 +62,7 @@ def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("binning", ["width", "mass"])
-def test_memory_is_bounded(binning: str) -> None:
+def test_memory_is_bounded(binning):
     y_true, y_prob = overconfident(100_000, 11)
     tracemalloc.start()
     try:
@@ -80,7 +77,7 @@ def test_memory_is_bounded(binning: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_coverage_of_a_smooth_statistic(method: str) -> None:
+def test_coverage_of_a_smooth_statistic(method):
     rng = np.random.default_rng(13)
     inside = 0
     for _ in range(400):
@@ -97,10 +94,8 @@ def test_coverage_of_a_smooth_statistic(method: str) -> None:
     ("shift", "slope", "least", "most"),
     [(0, 1, 0.97, 1), (0, 0.8, 0.97, 1), (0.3, 0.7, 0.93, 1), (1, 1, 0.91, 0.98)],
 )
-def test_coverage_of_the_analytic_interval(
-    shift: float, slope: float, least: float, most: float
-) -> None:
-    def curve(scores: Any) -> Any:
+def test_coverage_of_the_analytic_interval(shift, slope, least, most):
+    def curve(scores):
         return expit(shift + slope * logit(scores))
 
     grid = (np.arange(1_500_000) + 0.5) / 1_500_000
@@ -121,7 +116,7 @@ def test_coverage_of_the_analytic_interval(
 # Closed forms
 
 
-def sun_interval(y_true: Any, y_prob: Any, edges: Any, level: float) -> tuple[float, float]:
+def sun_interval(y_true, y_prob, edges, level):
     """Sun et al. written out case by case, with the three cases of its lower end."""
     n, square, moment, second, null = y_true.size, 0.0, 0.0, 0.0, 0.0
     for low, high in pairwise(edges):
@@ -153,12 +148,12 @@ def sun_interval(y_true: Any, y_prob: Any, edges: Any, level: float) -> tuple[fl
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("shift", [0.0, 0.4, 0.6, 0.8, 1.0, 2.0])
-def test_the_analytic_interval_is_the_one_of_its_paper(shift: float, level: float) -> None:
+def test_the_analytic_interval_is_the_one_of_its_paper(shift, level):
     rng = np.random.default_rng(int(10 * shift))
     y_prob = rng.random(120)
     y_true = (rng.random(120) < expit(logit(y_prob) + shift)).astype(float)
     known = sun_interval(y_true, y_prob, np.arange(9) / 8, level)
-    options: dict[str, Any] = {"n_bins": 8, "binning": "width", "ci_prob": level}
+    options = {"n_bins": 8, "binning": "width", "ci_prob": level}
     for signed, power in ((True, 1), (False, 0.5)):
         actual = estimator_interval(
             y_true, y_prob, "debiased_ece", method="analytic", signed=signed, **options
@@ -167,10 +162,10 @@ def test_the_analytic_interval_is_the_one_of_its_paper(shift: float, level: floa
 
 
 @pytest.mark.parametrize("binning", ["width", "mass"])
-def test_analytic_weights_are_repeats(binning: str) -> None:
+def test_analytic_weights_are_repeats(binning):
     y_true, y_prob = overconfident(200, 15, 2)
     weight = np.random.default_rng(1).integers(0, 4, 200)
-    options: dict[str, Any] = {"method": "analytic", "binning": binning, "n_bins": 10}
+    options = {"method": "analytic", "binning": binning, "n_bins": 10}
     weighted = estimator_interval(y_true, y_prob, "debiased_ece", sample_weight=weight, **options)
     repeated = estimator_interval(
         np.repeat(y_true, weight), np.repeat(y_prob, weight), "debiased_ece", **options
@@ -192,10 +187,10 @@ def test_analytic_weights_are_repeats(binning: str) -> None:
         "observed_expected",
     ],
 )
-def test_analytic_intervals_of_clinical_measures(name: str) -> None:
+def test_analytic_intervals_of_clinical_measures(name):
     y_true, y_prob = overconfident(300, 16)
     weight = np.random.default_rng(1).integers(1, 4, 300)
-    options: dict[str, Any] = {"ci_prob": 0.8, "sample_weight": weight}
+    options = {"ci_prob": 0.8, "sample_weight": weight}
     actual = estimator_interval(y_true, y_prob, name, method="analytic", **options)
     known = getattr(estimators, f"{name}_interval")(y_true, y_prob, **options)
     assert (actual.lower, actual.upper) == pytest.approx(known)
@@ -208,9 +203,7 @@ def test_analytic_intervals_of_clinical_measures(name: str) -> None:
 @pytest.mark.parametrize("most_cases", [0, 20_000])
 @pytest.mark.parametrize("kind", ["none", "counts", "sampling"])
 @pytest.mark.parametrize("name", ["observed_expected", mean_gap])
-def test_consistency_is_the_range_under_calibration(
-    name: Any, kind: str, most_cases: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_consistency_is_the_range_under_calibration(name, kind, most_cases, monkeypatch):
     """Sums of independent outcomes are close to normal, about what the scores say."""
     monkeypatch.setattr("bayescal.estimators.uncertainty.MOST_RESAMPLED", most_cases)
     y_true, y_prob = overconfident(400, 17, 2)
@@ -235,7 +228,7 @@ def test_consistency_is_the_range_under_calibration(
     assert (actual.lower, actual.upper) == pytest.approx(expected, abs=error)
 
 
-def test_consistency_sees_a_calibrated_model_as_one() -> None:
+def test_consistency_sees_a_calibrated_model_as_one():
     rng = np.random.default_rng(20)
     inside = 0
     for _ in range(300):
@@ -250,7 +243,7 @@ def test_consistency_sees_a_calibrated_model_as_one() -> None:
 # Ends
 
 
-def test_intervals_stay_within_the_span() -> None:
+def test_intervals_stay_within_the_span():
     y_true, y_prob = overconfident(500, 2)
     clipped = estimator_interval(y_true, y_prob, "ece", method="basic", random_state=1)
     assert clipped.lower == 0
@@ -261,13 +254,13 @@ def test_intervals_stay_within_the_span() -> None:
     assert free.upper == pytest.approx(clipped.upper)
 
 
-def test_an_estimate_that_cannot_vary() -> None:
+def test_an_estimate_that_cannot_vary():
     for method in RESAMPLED:
         actual = estimator_interval([1, 1, 1], [1, 1, 1], method=method, random_state=1)
         assert actual[:3] == (0, 0, 0)
 
 
-def test_prints_a_line() -> None:
+def test_prints_a_line():
     y_true, y_prob = overconfident(100, 23)
     actual = estimator_interval(y_true, y_prob, random_state=1, ci_prob=0.9)
     assert str(actual).startswith(f"{actual.estimate:.2f} (90 % percentile interval: ")
@@ -279,14 +272,14 @@ def test_prints_a_line() -> None:
 # Undefined replicates
 
 
-def event_rate(y_true: Any, y_prob: Any) -> float:
+def event_rate(y_true, y_prob):
     """Undefined without events."""
     if not np.any(y_true):
         raise InputError("no events")
     return float(np.mean(y_true))
 
 
-def test_a_few_undefined_replicates_do_not_count() -> None:
+def test_a_few_undefined_replicates_do_not_count():
     y_true = np.repeat([1, 0], [5, 45])
     actual = estimator_interval(y_true, np.full(50, 0.1), event_rate, random_state=1)
     assert (actual.lower, actual.upper) == pytest.approx((0.04, 0.18), abs=0.021)
@@ -299,14 +292,14 @@ def test_a_few_undefined_replicates_do_not_count() -> None:
         (1, "consistency", r"'event_rate' is undefined on \d+ of 1000 resamples"),
     ],
 )
-def test_many_undefined_replicates_hide_the_tail(events: int, method: str, message: str) -> None:
+def test_many_undefined_replicates_hide_the_tail(events, method, message):
     y_true = np.repeat([1, 0], [events, 30 - events])
     with pytest.raises(InputError, match=message):
         estimator_interval(y_true, np.full(30, 0.05), event_rate, method=method, random_state=1)
 
 
-def test_bca_must_be_able_to_leave_a_case_out() -> None:
-    def gap_of_all(y_true: Any, y_prob: Any) -> float:
+def test_bca_must_be_able_to_leave_a_case_out():
+    def gap_of_all(y_true, y_prob):
         if len(y_true) < 50:
             raise InputError("too few")
         return mean_gap_of_rows(y_true, y_prob)
@@ -315,7 +308,7 @@ def test_bca_must_be_able_to_leave_a_case_out() -> None:
         estimator_interval(*overconfident(50, 24), gap_of_all, method="bca", random_state=1)
 
 
-def test_bca_refuses_a_bias_beyond_every_resample() -> None:
+def test_bca_refuses_a_bias_beyond_every_resample():
     y_true, y_prob = simulate.sample("calibrated", 2000, random_state=25)
     with pytest.raises(InputError, match="every resample of 'ece' lies above the estimate"):
         estimator_interval(y_true, y_prob, method="bca", n_bins=200, random_state=1)
@@ -346,7 +339,7 @@ def test_bca_refuses_a_bias_beyond_every_resample() -> None:
         ({"method": "analytic", "estimator": "debiased_ece", "p": 1}, "for p=2 only"),
     ],
 )
-def test_refuses(arguments: dict[str, Any], message: str) -> None:
+def test_refuses(arguments, message):
     data = {"y_true": [0, 1, 1, 0], "y_prob": [0.2, 0.7, 0.9, 0.4]}
     with pytest.raises(InputError, match=message):
         estimator_interval(**data | arguments)

@@ -1,10 +1,6 @@
 """Resamples of the cases, by cell."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +9,7 @@ from scipy import stats
 from bayescal import CalibrationData, scores, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import ece, estimator_interval
-from bayescal.estimators.bins import Cells, cells_of
+from bayescal.estimators.bins import cells_of
 from bayescal.estimators.registry import ESTIMATORS, read
 from bayescal.estimators.uncertainty import Applied, Resamples, applied_of, draw, leave_one_out
 from bayescal.scores.proper import WEIGHTED as SCORES
@@ -21,20 +17,20 @@ from bayescal.scores.proper import WEIGHTED as SCORES
 BOOTSTRAPS = ("percentile", "basic", "bca")
 
 
-def mean_gap(y_true: Any, y_prob: Any, sample_weight: Any = None) -> float:
+def mean_gap(y_true, y_prob, sample_weight=None):
     return float(np.average(np.asarray(y_true) - y_prob, weights=sample_weight))
 
 
-def mean_gap_of_rows(y_true: Any, y_prob: Any) -> float:
+def mean_gap_of_rows(y_true, y_prob):
     return float(np.mean(np.asarray(y_true) - y_prob))
 
 
-def overconfident(n: int, seed: int, decimals: int = 12) -> tuple[Any, Any]:
+def overconfident(n, seed, decimals=12):
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=seed)
     return y_true, y_prob.round(decimals)
 
 
-def to_cells(applied: Applied, cells: Cells, weights: Any) -> Any:
+def to_cells(applied, cells, weights):
     return applied.to_weights(cells.scores, cells.outcomes, weights)
 
 
@@ -62,7 +58,7 @@ WEIGHTED = [
 
 @pytest.mark.parametrize("decimals", [1, 12])
 @pytest.mark.parametrize(("name", "options"), WEIGHTED)
-def test_weightings_are_repeated_rows(name: str, options: dict[str, Any], decimals: int) -> None:
+def test_weightings_are_repeated_rows(name, options, decimals):
     y_true, y_prob = overconfident(60, 1, decimals)
     y_prob[:3] = 0, 1, 1
     cells = cells_of(y_true.astype(float), y_prob, None)
@@ -84,7 +80,7 @@ def test_weightings_are_repeated_rows(name: str, options: dict[str, Any], decima
 
 
 @pytest.mark.parametrize("function", [mean_gap, mean_gap_of_rows])
-def test_an_estimator_without_a_fast_path_is_looped(function: Callable[..., float]) -> None:
+def test_an_estimator_without_a_fast_path_is_looped(function):
     cells = cells_of(np.array([0.0, 1, 1, 0]), np.array([0.2, 0.2, 0.7, 0.7]), None)
     weights = np.array([[0.0, 2, 1, 1], [4, 0, 0, 0]])
     actual = to_cells(Applied("gap", function, {}), cells, weights)
@@ -92,7 +88,7 @@ def test_an_estimator_without_a_fast_path_is_looped(function: Callable[..., floa
 
 
 @pytest.mark.parametrize("counts", [np.ones(6), [1, 2, 1, 3, 1, 1], [500, 20, 7, 900, 3, 70]])
-def test_resamples_are_multinomial(counts: Any) -> None:
+def test_resamples_are_multinomial(counts):
     """With as many cases as cells they are drawn one by one, with many more by the cell."""
     weights = np.asarray(counts, dtype=float)
     cells = cells_of(np.tile([0.0, 1.0], 3), np.repeat([0.1, 0.5, 0.9], 2), weights)
@@ -104,7 +100,7 @@ def test_resamples_are_multinomial(counts: Any) -> None:
     np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.05 * covariance.max())
 
 
-def test_a_resample_of_sampling_weights_has_the_effective_number_of_cases() -> None:
+def test_a_resample_of_sampling_weights_has_the_effective_number_of_cases():
     weights = np.array([0.5, 1.5, 2.5, 0.5])
     size = 5**2 / (0.25 + 2.25 + 6.25 + 0.25)
     cases = read([0, 1, 1, 1], [0.2, 0.4, 0.7, 0.7], weights)
@@ -115,14 +111,14 @@ def test_a_resample_of_sampling_weights_has_the_effective_number_of_cases() -> N
     np.testing.assert_allclose(drawn.mean(axis=0), cells.size * cells.counts / size, rtol=0.05)
 
 
-def test_leaving_out_one_case_of_each_cell() -> None:
+def test_leaving_out_one_case_of_each_cell():
     cells = cells_of(np.array([0.0, 1, 1]), np.array([0.2, 0.4, 0.4]), np.array([2.0, 1, 1]))
     rows, shares = leave_one_out(cells, 10, np.random.default_rng(1))
     np.testing.assert_array_equal(np.concatenate(list(rows)), [[1, 2], [2, 1]])
     np.testing.assert_array_equal(shares, [0.5, 0.5])
 
 
-def ece_at(*arrays: Any) -> Any:
+def ece_at(*arrays):
     """`ece` along the last axis, as SciPy calls a statistic."""
     y_true, y_prob = np.broadcast_arrays(*arrays[:2])
     return np.apply_along_axis(lambda row: ece(*np.split(row, 2)), -1, np.block([y_true, y_prob]))
@@ -130,7 +126,7 @@ def ece_at(*arrays: Any) -> Any:
 
 @pytest.mark.parametrize("decimals", [1, 12])
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_from_the_same_replicates_as_scipy(method: str, decimals: int) -> None:
+def test_from_the_same_replicates_as_scipy(method, decimals):
     y_true, y_prob = overconfident(150, 3, decimals)
     actual = estimator_interval(y_true, y_prob, method=method, random_state=4, ci_prob=0.9)
     cells = cells_of(y_true.astype(float), y_prob, None)
@@ -154,7 +150,7 @@ def test_from_the_same_replicates_as_scipy(method: str, decimals: int) -> None:
     assert (actual.lower, actual.upper) == pytest.approx((known.low, known.high), rel=1e-9)
 
 
-def test_the_jackknife_over_random_cases_has_the_acceleration_of_the_whole() -> None:
+def test_the_jackknife_over_random_cases_has_the_acceleration_of_the_whole():
     """For a mean it is the skewness over 6 root n."""
     rng = np.random.default_rng(8)
     scores = rng.beta(0.5, 6, 5000)
@@ -171,7 +167,7 @@ def test_the_jackknife_over_random_cases_has_the_acceleration_of_the_whole() -> 
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_the_core_of_a_score_gives_what_the_score_gives(name: str) -> None:
+def test_the_core_of_a_score_gives_what_the_score_gives(name):
     y_true, y_prob = overconfident(60, 21, 1)
     cells = cells_of(y_true, y_prob, None)
     weights = np.random.default_rng(1).integers(0, 3, (25, cells.counts.size)).astype(float)
@@ -184,7 +180,7 @@ def test_the_core_of_a_score_gives_what_the_score_gives(name: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic"])
-def test_shared_resamples_give_the_intervals_of_each_estimator_alone(method: str) -> None:
+def test_shared_resamples_give_the_intervals_of_each_estimator_alone(method):
     data = CalibrationData(*overconfident(150, 23, 2))
     resamples = Resamples(data, 120, 7)
     for estimator in ("ece", "ks_error", scores.c_statistic):

@@ -1,7 +1,5 @@
 """Predictions that are draws of a posterior: both uncertainties add."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,11 +14,11 @@ CHEAP = {"curve": "intercept", "draws": 400, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
-def post() -> bc.CalibrationPosterior:
+def post():
     return bc.fit(EVENT, imputation=DRAWN, **CHEAP)
 
 
-def test_the_variance_is_that_of_separate_fits_and_between_them(post) -> None:
+def test_the_variance_is_that_of_separate_fits_and_between_them(post):
     """W + (1 + 1 / m) B, of the draws of a fit to each row by itself."""
     drawn = [
         bc.fit(EVENT, row, **CHEAP | {"draws": each.curve([0.5]).size}).functional("signed_error")
@@ -34,7 +32,7 @@ def test_the_variance_is_that_of_separate_fits_and_between_them(post) -> None:
     assert between > within  # so that the test sees the uncertainty of the model
 
 
-def test_of_too_many_draws_it_says_how_to_thin_them() -> None:
+def test_of_too_many_draws_it_says_how_to_thin_them():
     many = np.broadcast_to(EVENT * 0.2 + 0.3, (4000, 160))
     with pytest.raises(InputError, match=r"at most 1,000 are fitted\. .*imputation\[::80\]"):
         bc.fit(EVENT, imputation=many, **CHEAP)
@@ -49,6 +47,6 @@ def test_of_too_many_draws_it_says_how_to_thin_them() -> None:
         ({"imputation": DRAWN * 2}, r"imputation\[0\]\[\d+\] = .* outside"),
     ],
 )
-def test_what_cannot_be_read_is_refused(given, told) -> None:
+def test_what_cannot_be_read_is_refused(given, told):
     with pytest.raises(InputError, match=told):
         bc.fit(EVENT, **given)

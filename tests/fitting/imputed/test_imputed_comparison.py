@@ -1,7 +1,5 @@
 """compare(imputations=): what is averaged over imputations, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -1,7 +1,5 @@
 """Sites, factors and periods of several imputations against fits of each, joined by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -1,7 +1,5 @@
 """fit(imputations=) against pooled results of R, and how many draws there are."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

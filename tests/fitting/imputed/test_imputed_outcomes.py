@@ -1,7 +1,5 @@
 """Outcomes that were imputed: a matrix of them, rows never stacked, a warning of few."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -31,7 +29,7 @@ def post(cases):
         return bc.fit(*cases, **HOW)
 
 
-def test_each_imputation_is_fitted_and_the_posteriors_are_mixed(cases, post) -> None:
+def test_each_imputation_is_fitted_and_the_posteriors_are_mixed(cases, post):
     outcomes, score = cases
     each = [bc.fit(row, score, **HOW) for row in outcomes]
     combined = bc.combine_imputations(each)
@@ -39,7 +37,7 @@ def test_each_imputation_is_fitted_and_the_posteriors_are_mixed(cases, post) -> 
     assert [part.data.events for part in post.imputations] == outcomes.sum(axis=1).tolist()
 
 
-def test_patients_are_counted_once_and_intervals_know_the_spread(cases, post) -> None:
+def test_patients_are_counted_once_and_intervals_know_the_spread(cases, post):
     outcomes, score = cases
     assert post.data.n == N
     assert post.data.events == pytest.approx(outcomes.sum(axis=1).mean())
@@ -50,7 +48,7 @@ def test_patients_are_counted_once_and_intervals_know_the_spread(cases, post) ->
     assert high - low > 1.7 * (narrow[1] - narrow[0])
 
 
-def test_a_long_table_is_the_same(cases, post) -> None:
+def test_a_long_table_is_the_same(cases, post):
     outcomes, score = cases
     number = np.repeat(np.arange(M), N)
     data = bc.CalibrationData(outcomes.ravel(), np.tile(score, M), imputation=number)
@@ -59,7 +57,7 @@ def test_a_long_table_is_the_same(cases, post) -> None:
     assert long.summary().equals(post.summary())
 
 
-def test_twenty_imputations_are_enough_and_the_same_outcomes_are_no_imputations(cases) -> None:
+def test_twenty_imputations_are_enough_and_the_same_outcomes_are_no_imputations(cases):
     outcomes, score = cases
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -68,13 +66,13 @@ def test_twenty_imputations_are_enough_and_the_same_outcomes_are_no_imputations(
     assert not same.data.has_imputed_outcomes
 
 
-def test_an_assessment_says_so(cases) -> None:
+def test_an_assessment_says_so(cases):
     a = bc.assess(*cases, draws=400, random_state=1)
     assert any("Outcomes were imputed too" in text for text in a.notes)
     assert any("impute at least 20 times" in text for text in a.notes)
 
 
-def test_other_shapes_are_refused(cases) -> None:
+def test_other_shapes_are_refused(cases):
     outcomes, score = cases
     with pytest.raises(
         InputError, match=r"y_true\[0\] has 4 cases, and y_prob has 150.*Transpose it"

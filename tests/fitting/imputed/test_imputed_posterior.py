@@ -1,7 +1,5 @@
 """The posterior of several imputations answers as one fit does, and says what missing data cost."""
 
-from __future__ import annotations
-
 import arviz_stats
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Priors from a posterior: the marginals of its draws, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ def post():
     return bc.fit(Y, P, site=SITES, curve="logistic", random_state=1)
 
 
-def test_a_new_site_is_where_the_next_hospital_starts(post) -> None:
+def test_a_new_site_is_where_the_next_hospital_starts(post):
     prior = bc.priors.from_posterior(post, "new site")
     drawn = post.new().coordinates
     for name in ("shift", "log_slope"):
@@ -31,7 +29,7 @@ def test_a_new_site_is_where_the_next_hospital_starts(post) -> None:
     assert prior.asymmetry == post.problem.pooled.prior.asymmetry
 
 
-def test_a_posterior_of_one_curve_becomes_the_prior_of_the_next_cases() -> None:
+def test_a_posterior_of_one_curve_becomes_the_prior_of_the_next_cases():
     first, rest = slice(0, 600), slice(600, None)
     options = {"curve": "logistic", "prior": {"centre": "mean"}, "random_state": 1}
     prior = bc.priors.from_posterior(bc.fit(Y[first], P[first], **options))
@@ -42,25 +40,25 @@ def test_a_posterior_of_one_curve_becomes_the_prior_of_the_next_cases() -> None:
 
 
 @pytest.mark.parametrize("nu", [3.0, 8.0])
-def test_marginals_have_the_law_of_their_draws(nu) -> None:
+def test_marginals_have_the_law_of_their_draws(nu):
     law = bc.priors.StudentT(nu, 0.3, 0.2)
     fitted = marginal(law.sample(np.random.default_rng(0), 20_000))
     assert (fitted.mu, fitted.sigma) == pytest.approx((0.3, 0.2), rel=0.03)
     assert fitted.nu == pytest.approx(nu, rel=0.2)
 
 
-def test_normal_draws_have_a_normal_marginal() -> None:
+def test_normal_draws_have_a_normal_marginal():
     fitted = marginal(np.random.default_rng(0).normal(1, 2, 20_000))
     assert isinstance(fitted, bc.priors.Normal)
 
 
-def test_a_correlation_that_is_lost_is_warned_of() -> None:
+def test_a_correlation_that_is_lost_is_warned_of():
     far = bc.fit(Y, P, curve="logistic", prior=bc.priors.Prior(centre=0.99), random_state=1)
     with pytest.warns(UserWarning, match="correlation"):
         bc.priors.from_posterior(far)
 
 
-def test_what_is_no_posterior_is_refused(post) -> None:
+def test_what_is_no_posterior_is_refused(post):
     with pytest.raises(InputError, match="post"):
         bc.priors.from_posterior("post")
     with pytest.raises(InputError, match="site must be one of 'new site'"):

@@ -1,7 +1,5 @@
 """Priors from published studies: the meta-analysis, its scales, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,13 +14,13 @@ from bayescal.model.priors import next_study
 SLOPES = [(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9), (1.0, 0.8, 1.2)]
 
 
-def test_the_regions_of_isaric_predict_what_was_published(shared_data) -> None:
+def test_the_regions_of_isaric_predict_what_was_published(shared_data):
     table = np.genfromtxt(
         shared_data / "oracles" / "published" / "isaric_regions.csv",
         delimiter=",", names=True, dtype=None, encoding="utf-8",
     )  # fmt: skip
 
-    def intervals(column: str) -> list[tuple[float, float, float]]:
+    def intervals(column):
         return [
             (middle, lower, 2 * middle - lower)
             for middle, lower in zip(table[column], table[f"{column}_l"], strict=True)
@@ -37,13 +35,13 @@ def test_the_regions_of_isaric_predict_what_was_published(shared_data) -> None:
     assert prior.centre == "mean"
 
 
-def test_equal_studies_do_not_differ() -> None:
+def test_equal_studies_do_not_differ():
     result = next_study(np.full(5, 0.3), np.full(5, 0.1))
     assert result.between == 0
     assert (result.mean, result.sd) == pytest.approx((0.3, 0.1 / np.sqrt(5)))
 
 
-def test_exact_studies_have_the_variance_of_a_sample() -> None:
+def test_exact_studies_have_the_variance_of_a_sample():
     estimate = np.array([0.1, -0.4, 0.5, 0.2, -0.1])
     result = next_study(estimate, np.full(5, 1e-6))
     assert result.mean == pytest.approx(estimate.mean())
@@ -52,7 +50,7 @@ def test_exact_studies_have_the_variance_of_a_sample() -> None:
 
 
 @given(shift=st.floats(-3, 3), scale=st.floats(0.2, 5), seed=st.integers(0, 50))
-def test_the_meta_analysis_moves_and_stretches_with_its_studies(shift, scale, seed) -> None:
+def test_the_meta_analysis_moves_and_stretches_with_its_studies(shift, scale, seed):
     rng = np.random.default_rng(seed)
     estimate, error = rng.normal(0, 0.3, 6), rng.uniform(0.05, 0.3, 6)
     before, after = next_study(estimate, error), next_study(shift + scale * estimate, scale * error)
@@ -60,7 +58,7 @@ def test_the_meta_analysis_moves_and_stretches_with_its_studies(shift, scale, se
     assert after.sd == pytest.approx(scale * before.sd, rel=1e-2)
 
 
-def test_ratios_are_shifts_where_events_are_rare_and_larger_ones_where_they_are_not() -> None:
+def test_ratios_are_shifts_where_events_are_rare_and_larger_ones_where_they_are_not():
     ratios = [(1.1, 0.9, 1.3), (0.8, 0.7, 0.95), (1.3, 1.1, 1.6), (1.0, 0.8, 1.25)]
     rare = bc.priors.from_studies(observed_expected=ratios)
     common = bc.priors.from_studies(observed_expected=ratios, prevalence=0.5)
@@ -69,7 +67,7 @@ def test_ratios_are_shifts_where_events_are_rare_and_larger_ones_where_they_are_
     assert rare.log_slope == bc.priors.PRESETS["clinical"].log_slope
 
 
-def test_tails_of_t_have_two_degrees_of_freedom_less_than_studies() -> None:
+def test_tails_of_t_have_two_degrees_of_freedom_less_than_studies():
     prior = bc.priors.from_studies(calibration_slope=SLOPES)
     assert isinstance(prior.log_slope, bc.priors.StudentT)
     assert prior.log_slope.nu == 2
@@ -80,7 +78,7 @@ def test_tails_of_t_have_two_degrees_of_freedom_less_than_studies() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("studies", [4, 8])
-def test_the_next_hospital_is_where_the_default_says(studies) -> None:
+def test_the_next_hospital_is_where_the_default_says(studies):
     """In 95 of 100 next hospitals; a normal law, which takes its scale as known, holds fewer."""
     rng, contained = np.random.default_rng(studies), {"t": 0, "normal": 0}
     for _ in range(300):
@@ -110,12 +108,12 @@ def test_the_next_hospital_is_where_the_default_says(studies) -> None:
         ({"calibration_slope": [(-x, -u, -lo) for x, lo, u in SLOPES]}, "calibration_slope"),
     ],
 )
-def test_what_is_no_evidence_is_refused(arguments, message) -> None:
+def test_what_is_no_evidence_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         bc.priors.from_studies(**arguments)
 
 
-def test_the_prior_is_drawn_beside_its_posterior() -> None:
+def test_the_prior_is_drawn_beside_its_posterior():
     prior = bc.priors.from_studies(calibration_slope=SLOPES, tails="t")
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     post = bc.fit(y_true, y_prob, curve="beta", prior=prior, random_state=1)

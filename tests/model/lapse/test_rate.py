@@ -1,7 +1,5 @@
 """The prior of a rate: its law, its way to normal numbers, and what is no rate."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The caution beside E90 and Emax: by the scores alone, on its line, and seldom needed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

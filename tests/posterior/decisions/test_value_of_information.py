@@ -1,7 +1,5 @@
 """The value of information: closed forms, bounds, symmetries and published numbers."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -40,7 +38,7 @@ def post(request, cases):
     return sites.new()
 
 
-def test_bounds_and_growth(post, population) -> None:
+def test_bounds_and_growth(post, population):
     worth = post.value_of_information(AT, SIZES, population=population)
     assert (worth["evpi"] >= 0).all()
     assert (worth["evpi"] <= worth["evpi_of_recalibrating"]).all()
@@ -57,7 +55,7 @@ def test_bounds_and_growth(post, population) -> None:
         np.testing.assert_allclose(last[name], known, atol=2e-3, rtol=0.1)
 
 
-def test_net_benefit_is_that_of_the_posterior(post, population) -> None:
+def test_net_benefit_is_that_of_the_posterior(post, population):
     worth = post.value_of_information(AT, population=population)
     benefit = post.net_benefit(AT, population)
     for name, strategy in (("model", "model"), ("treat_all", "treat_all")):
@@ -67,7 +65,7 @@ def test_net_benefit_is_that_of_the_posterior(post, population) -> None:
     assert (worth["net_benefit"].sel(strategy="updated_model") >= best - 5e-4).all()
 
 
-def test_nothing_to_learn_of_a_known_curve(cases) -> None:
+def test_nothing_to_learn_of_a_known_curve(cases):
     worth = bc.fit(*cases, curve="identity", draws=400, random_state=0).value_of_information(
         AT, 100
     )
@@ -78,7 +76,7 @@ def test_nothing_to_learn_of_a_known_curve(cases) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.25, 0.3, 0.36])
-def test_one_score_is_a_line_integral(threshold) -> None:
+def test_one_score_is_a_line_integral(threshold):
     """With a single score the posterior is of one number, and sums are exact."""
     hits, n, more = 9, 30, 60
     y_true = np.repeat([1, 0], [hits, n - hits])
@@ -102,7 +100,7 @@ def test_one_score_is_a_line_integral(threshold) -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.25, 0.3, 0.36])
-def test_cells_of_one_group_have_a_closed_form(threshold) -> None:
+def test_cells_of_one_group_have_a_closed_form(threshold):
     hits, n, more = 9, 30, 60
     y_true = np.repeat([1, 0], [hits, n - hits])
     post = bc.fit(y_true, np.full(n, 0.4), curve="beta", draws=100, random_state=3)
@@ -121,7 +119,7 @@ def test_cells_of_one_group_have_a_closed_form(threshold) -> None:
 
 
 @pytest.mark.parametrize("method", ["curve", "cells"])
-def test_relabelled_outcomes_have_the_same_losses(cases, method) -> None:
+def test_relabelled_outcomes_have_the_same_losses(cases, method):
     """Whoever treats the others pays the same: (1 - t) EVPI stays when outcomes are relabelled."""
     y_true, y_prob = cases
     post = bc.fit(y_true, y_prob, curve="beta", draws=8000, random_state=1)
@@ -141,7 +139,7 @@ def test_relabelled_outcomes_have_the_same_losses(cases, method) -> None:
         ("pmcalibration_readme_sim2345", 0.1, 0.00123, 0.639),
     ],
 )
-def test_published_by_cells(shared_data, file, threshold, evpi, prob_best) -> None:
+def test_published_by_cells(shared_data, file, threshold, evpi, prob_best):
     cases = pd.read_csv(shared_data / "data" / "clinical" / f"{file}.csv")
     post = bc.fit(cases["outcome"], cases["score"], curve="beta", draws=100, random_state=1)
     worth = post.value_of_information([threshold], method="cells")
@@ -150,7 +148,7 @@ def test_published_by_cells(shared_data, file, threshold, evpi, prob_best) -> No
     assert float(model[0]) == pytest.approx(prob_best, abs=0.012)
 
 
-def test_weights_count_as_cases(cases) -> None:
+def test_weights_count_as_cases(cases):
     y_true, y_prob = cases
     weight = 1 + np.arange(y_true.size) % 3
     options = {"curve": "beta", "draws": 400, "random_state": 2}
@@ -162,7 +160,7 @@ def test_weights_count_as_cases(cases) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_when_asked_twice_and_after_loading(cases, tmp_path) -> None:
+def test_the_same_when_asked_twice_and_after_loading(cases, tmp_path):
     post = bc.compare(*cases, draws=400, random_state=1).posterior
     first = post.value_of_information(AT, 100)
     post.to_netcdf(tmp_path / "post.nc")
@@ -174,7 +172,7 @@ def test_the_same_when_asked_twice_and_after_loading(cases, tmp_path) -> None:
     )
 
 
-def test_sites(cases) -> None:
+def test_sites(cases):
     y_true, y_prob = cases
     sites = bc.fit(y_true, y_prob, site=np.arange(y_true.size) % 3, draws=400, random_state=0)
     own = sites.at(site="1").value_of_information(AT, 100)
@@ -184,13 +182,13 @@ def test_sites(cases) -> None:
 
 
 @pytest.mark.parametrize("n_more", [0, -1, 2.5, "many", [10, 0], [], 10**10, True])
-def test_numbers_of_patients_are_checked(cases, n_more) -> None:
+def test_numbers_of_patients_are_checked(cases, n_more):
     post = bc.fit(*cases, curve="beta", draws=100, random_state=0)
     with pytest.raises(ValueError, match="n_more"):
         post.value_of_information([0.2], n_more)
 
 
-def test_no_warnings_at_extremes() -> None:
+def test_no_warnings_at_extremes():
     post = bc.fit([0, 1, 0, 1], [0.0, 1.0, 1e-9, 0.7], curve="beta", draws=400, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -199,7 +197,7 @@ def test_no_warnings_at_extremes() -> None:
             assert np.isfinite(worth["evsi"]).all()
 
 
-def test_clusters_have_no_further_patients(cases) -> None:
+def test_clusters_have_no_further_patients(cases):
     y_true, y_prob = cases
     post = bc.fit(
         y_true, y_prob, curve="beta", cluster=np.arange(y_true.size) // 3, draws=400, random_state=0

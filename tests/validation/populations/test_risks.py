@@ -1,7 +1,5 @@
 """Scores of a setting: their prevalence and c-statistic, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,7 @@ from bayescal.errors import InputError
 
 
 @given(prevalence=st.floats(0.001, 0.999), c=st.floats(0.51, 0.98))
-def test_the_law_has_the_prevalence_and_c_statistic_asked_for(prevalence, c) -> None:
+def test_the_law_has_the_prevalence_and_c_statistic_asked_for(prevalence, c):
     law = bc.simulate.scores(prevalence=prevalence, c_statistic=c)
     even = (np.arange(100_000) + 0.5) / 100_000
     risk, _ = law.quantiles(even, 1 - even)
@@ -23,14 +21,14 @@ def test_the_law_has_the_prevalence_and_c_statistic_asked_for(prevalence, c) -> 
 
 
 @given(prevalence=st.floats(0.01, 0.99), c=st.floats(0.55, 0.95))
-def test_relabelling_the_outcome_mirrors_the_law(prevalence, c) -> None:
+def test_relabelling_the_outcome_mirrors_the_law(prevalence, c):
     law = bc.simulate.scores(prevalence=prevalence, c_statistic=c).law
     mirrored = bc.simulate.scores(prevalence=1 - prevalence, c_statistic=c).law
     assert mirrored.mean == pytest.approx(-law.mean, abs=1e-6)
     assert mirrored.sd == pytest.approx(law.sd, rel=1e-6)
 
 
-def test_settings_vary_as_stated() -> None:
+def test_settings_vary_as_stated():
     law = bc.simulate.scores(prevalence=(0.4, 0.03), c_statistic=(0.76, 0.01))
     assert law.is_uncertain
     mean, sd = law.settings(3000, np.random.default_rng(0))
@@ -39,7 +37,7 @@ def test_settings_vary_as_stated() -> None:
     assert (prevalence.mean(), prevalence.std()) == pytest.approx((0.4, 0.03), rel=0.05)
 
 
-def test_it_is_a_law_of_scores_of_a_truth() -> None:
+def test_it_is_a_law_of_scores_of_a_truth():
     law = bc.simulate.scores(prevalence=0.1, c_statistic=0.8)
     truth = bc.simulate.Truth("exact", "g = s", law, lambda log_s, log_q: log_s - log_q)
     assert truth.prevalence() == pytest.approx(0.1, abs=1e-4)
@@ -61,6 +59,6 @@ def test_it_is_a_law_of_scores_of_a_truth() -> None:
         ({"c_statistic": (0.7, 0)}, "c_statistic"),
     ],
 )
-def test_impossible_settings_are_refused(change, message) -> None:
+def test_impossible_settings_are_refused(change, message):
     with pytest.raises(InputError, match=message):
         bc.simulate.scores(**{"prevalence": 0.2, "c_statistic": 0.75} | change)

@@ -1,10 +1,7 @@
 """The sweep: against the authors' code, its definition in exact fractions, and hostile data."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +10,8 @@ from hypothesis import strategies as st
 
 from bayescal import simulate
 from bayescal.estimators import ece, sweep_bins, sweep_ece
-from known_sets import Known
 
-CUTS: list[dict[str, Any]] = [
+CUTS = [
     {"binning": "rank", "ties": "together"},
     {"binning": "rank", "ties": "split"},
     {"binning": "width", "ties": "together"},
@@ -28,7 +24,7 @@ CUTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.oracle("sweep_ece")
-def test_gives_the_known_answer(known: Known, name: str, cut: dict[str, Any]) -> None:
+def test_gives_the_known_answer(known, name, cut):
     """On B and C scores are tied; there neither way of parting them changes the answer."""
     outcomes, scores, answers = known(name)
     kind = "em" if cut["binning"] == "rank" else "ew"
@@ -41,7 +37,7 @@ def test_gives_the_known_answer(known: Known, name: str, cut: dict[str, Any]) ->
 # The definition
 
 
-def sweep_by_definition(outcomes: np.ndarray, scores: np.ndarray, binning: str, ties: str) -> int:
+def sweep_by_definition(outcomes, scores, binning, ties):
     """Every number of bins in turn, with mean outcomes as fractions."""
     order = np.argsort(scores, kind="stable")
     scores, outcomes = scores[order], outcomes[order]
@@ -80,9 +76,7 @@ cases = st.lists(
 @pytest.mark.parametrize("cut", CUTS)
 @settings(max_examples=60)
 @given(data=cases, steep=st.sampled_from([0.0, 3.0, 30.0, 300.0]))
-def test_follows_the_definition(
-    cut: dict[str, Any], block: int, data: list[tuple[float, float]], steep: float
-) -> None:
+def test_follows_the_definition(cut, block, data, steep):
     scores, chance = np.array(data).T
     scores[scores < 1e-9] = 0
     outcomes = (chance < np.clip(0.5 + steep * (scores - 0.5), 0.05, 0.95)).astype(int)
@@ -94,7 +88,7 @@ def test_follows_the_definition(
 
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("p", [1, 2])
-def test_the_error_is_that_of_so_many_bins(cut: dict[str, Any], p: int) -> None:
+def test_the_error_is_that_of_so_many_bins(cut, p):
     y_true, y_prob = simulate.sample("D4", 2000, random_state=1)
     y_prob = y_prob.round(2)
     n_bins = sweep_bins(y_true, y_prob, **cut)
@@ -106,7 +100,7 @@ def test_the_error_is_that_of_so_many_bins(cut: dict[str, Any], p: int) -> None:
 # Data that keep their order to the end
 
 
-def test_rising_outcomes_take_a_bin_for_every_case() -> None:
+def test_rising_outcomes_take_a_bin_for_every_case():
     scores = np.linspace(0, 1, 50)
     assert sweep_bins(scores > 0.4, scores) == 50
     assert sweep_bins(scores > 0.4, scores, binning="width") == 50
@@ -116,7 +110,7 @@ def test_rising_outcomes_take_a_bin_for_every_case() -> None:
 
 
 @pytest.mark.parametrize("binning", ["rank", "width"])
-def test_a_fall_that_only_many_bins_show_is_found_soon(binning: str) -> None:
+def test_a_fall_that_only_many_bins_show_is_found_soon(binning):
     """One pair out of order among 50,000: a bin for every two or three cases parts it."""
     scores = (np.arange(50_000) + 0.5) / 50_000
     outcomes = scores > 0.5
@@ -126,6 +120,6 @@ def test_a_fall_that_only_many_bins_show_is_found_soon(binning: str) -> None:
     assert sweep_bins(outcomes[::-1], scores[::-1], binning=binning) == actual
 
 
-def test_the_sweep_ends_at_a_hundred_thousand_bins() -> None:
+def test_the_sweep_ends_at_a_hundred_thousand_bins():
     scores = (np.arange(120_000) + 0.5) / 120_000
     assert sweep_bins(scores > 0.3, scores) == 100_000
