@@ -79,12 +79,14 @@ def parts_of(
     return [Part(joint, ", ".join(cell), dict(zip(chosen, cell, strict=True))) for cell in ordered]
 
 
-def check_levels(problem: MultilevelProblem, given: Mapping[str, Any]) -> dict[str, str]:
-    """Levels by axis as text, in the order of the axes."""
+def check_levels(
+    problem: MultilevelProblem, given: Mapping[str, Any], name: str = ""
+) -> dict[str, str]:
+    """Levels by axis as text, in the order of the axes; `name` is the argument that has them."""
     axes, levels = problem.axes, {}
     for axis, level in given.items():
         known = axes[check_choice(axis, axes, "the role of a level")]
-        levels[axis] = check_choice(str(level), known, f"level of {axis}")
+        levels[axis] = check_choice(str(level), known, name or f"level of {axis}")
     levels = {axis: levels[axis] for axis in axes if axis in levels}
     if not problem.groups_with(levels):
         told = ", ".join(f"{axis}={level!r}" for axis, level in levels.items())

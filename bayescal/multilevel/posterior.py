@@ -535,10 +535,8 @@ class MultilevelPosterior:
 
         views = shown(self)
         if at is not None:
-            if np.ndim(at):
-                raise InputError(f"at must name one level, or one of each axis, got {at!r:.60}.")
             levels = at if isinstance(at, Mapping) else {self._one_axis(None): at}
-            levels = check_levels(self.problem, levels)
+            levels = check_levels(self.problem, levels, "at")
             views = {", ".join(levels.values()): self.at(levels)} | views
         tables = [view.risks(y_prob, thresholds, ci_prob) for view in views.values()]
         return pd.concat(tables, keys=list(views), names=["curve", "patient"])
