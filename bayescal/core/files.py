@@ -28,11 +28,11 @@ def as_path(path: Any, name: str = "path") -> Path:
     return Path(text)
 
 
-def existing_file(path: Any, name: str = "path") -> Path:
+def existing_file(path: Any) -> Path:
     """The name of a file that exists."""
-    file = as_path(path, name)
+    file = as_path(path, "path")
     if not os.path.isfile(file):  # unlike Path.is_file, also of a name that is too long
-        raise InputError(f"{name} {shortened(repr(str(file)))} is not a file.")
+        raise InputError(f"path {shortened(repr(str(file)))} is not a file.")
     return file
 
 

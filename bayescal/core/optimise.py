@@ -39,6 +39,7 @@ def log_odds_of(probability: NDArray[Any]) -> Floats:
 
 UNSEEN = 1e-14
 FINITE_DIFFERENCE = 0.01
+MOST_STEPS = 200
 
 Objective = Callable[[Floats], tuple[float, Floats, Floats]]
 
@@ -58,7 +59,6 @@ def maximise(
     start: Floats,
     *,
     tolerance: float = 1e-12,
-    steps: int = 200,
     longest: float = np.inf,
 ) -> Mode:
     """Climb to a local maximum by Newton steps, damped where the surface is not concave.
@@ -71,7 +71,7 @@ def maximise(
     point = np.array(start, dtype=np.float64)
     value, gradient, hessian = objective(point)
     converged = point.size == 0
-    for _ in range(0 if converged else steps):
+    for _ in range(0 if converged else MOST_STEPS):
         step = _ascent_step(gradient, -hessian)
         if gradient @ step < tolerance:
             converged = True
@@ -319,11 +319,10 @@ def binomial_mle(
     trials: Floats,
     hits: Floats,
     offset: Floats | float = 0.0,
-    start: Floats | float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Unpenalised binomial regression of one data set: logit P = offset + basis @ coef.
 
-    Shapes: `basis` (rows, k); `trials`, `hits`, `offset` (rows,); `start`, `coef` (k,);
+    Shapes: `basis` (rows, k); `trials`, `hits`, `offset` (rows,); `coef` (k,);
     `covariance` (k, k).
     """
     if not basis.shape[1]:
@@ -332,7 +331,7 @@ def binomial_mle(
     columns = (basis / scale).T
     shift = np.broadcast_to(np.asarray(offset, dtype=np.float64), trials.shape)
     totals = columns @ hits
-    coef, converged = fit_logistic(columns, trials, totals[None], shift, start * scale)
+    coef, converged = fit_logistic(columns, trials, totals[None], shift)
     _, (fitted,), (information,) = _sums(coef, columns, trials, shift)
     linear = coef[0] @ columns
     value = _binomial(shift + linear, trials, hits)

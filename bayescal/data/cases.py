@@ -258,22 +258,20 @@ def are_binary_integers(values: NDArray[Any]) -> bool:
     return kind in "iu" and values.dtype.isnative and bool(_largest_bits(values) <= 1)
 
 
-def as_outcome_batch(
-    values: Any, size: int, name: str = "y_true", *, shares: bool = False
-) -> NDArray[Any]:
+def as_outcome_batch(values: Any, size: int, *, shares: bool = False) -> NDArray[Any]:
     """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
 
     Booleans and whole numbers keep their type: a thousand replicates as bytes take an eighth of
     the room. A vector may have `shares` in between.
     """
-    array = to_numpy(values, name)
+    array = to_numpy(values, "y_true")
     if array.shape == (size,) and are_binary_integers(array):
         return array
     if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
-        outcomes = as_outcomes(values, name, shares=shares)
-        check_same_length(outcomes.size, name, size, "y_prob")
+        outcomes = as_outcomes(values, "y_true", shares=shares)
+        check_same_length(outcomes.size, "y_true", size, "y_prob")
         return outcomes
-    check_same_length(array.shape[-1], f"the last axis of {name}", size, "y_prob")
+    check_same_length(array.shape[-1], "the last axis of y_true", size, "y_prob")
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind not in "iuf":
@@ -281,13 +279,13 @@ def as_outcome_batch(
             array = array.astype(np.float64, casting="unsafe" if array.dtype == object else "safe")
         except (TypeError, ValueError):
             raise InputError(
-                f"{name} holds {array.dtype} values, but outcomes in more than one dimension "
+                f"y_true holds {array.dtype} values, but outcomes in more than one dimension "
                 "must be 0/1 or boolean. Convert them first."
             ) from None
     wrong = (array != 0) & (array != 1)
     if wrong.any():
         at = np.unravel_index(int(wrong.argmax()), array.shape)
-        where = f"{name}[{', '.join(map(str, at))}]"
+        where = f"y_true[{', '.join(map(str, at))}]"
         problem = f"= {exact(array[at])} is neither 0 nor 1"
         raise CaseError(where, problem, cure="Outcomes are 0/1 or boolean.")
     return array

@@ -52,7 +52,6 @@ class CaseRoles(LabelRoles, total=False):
     ignore: str | Sequence[str] | None
 
 
-WORDS = tuple(CaseRoles.__annotations__)
 TABLE_WORDS = ("weight_type", "pos_label", "horizon", "mode")
 # Keywords that several horizons go with.
 WITH_HORIZONS = {"sample_weight", "weight_type", "cluster", "stratum", "horizon"}

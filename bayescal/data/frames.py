@@ -31,7 +31,7 @@ __all__ = ["as_plain", "columns_of", "note_groups"]
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 
 
-def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str, Any]:
+def columns_of(frame: Any, columns: Columns) -> dict[str, Any]:
     """The columns of a data frame, by the names of the constructor's arguments.
 
     Of a lazy one no others are computed.
@@ -41,7 +41,7 @@ def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
         wrapped = nw.from_native(_as_frame(frame))
     except TypeError:
         raise InputError(
-            f"{source} is a {type(frame).__name__}, which is no data frame. Pass one of pandas, "
+            f"frame is a {type(frame).__name__}, which is no data frame. Pass one of pandas, "
             "polars, pyarrow, duckdb or another library that narwhals understands."
         ) from None
     columns.check(wrapped.collect_schema().names())
@@ -56,7 +56,7 @@ def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
                 return np.array(series.to_list(), dtype=object)
             values = _values_of(series, called, ordered=name in labelled)
         except CaseError as error:
-            raise error.changed(part=source) from None
+            raise error.changed(part="frame") from None
         return values if name in labelled else _plain(values)
 
     return columns.chunk(values_of)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["BayesianCalibrationDisplay"]
 
 REFERENCE = "Perfectly calibrated"
-OVER_FAMILIES = "average"
 BIN_STRATEGIES = ("uniform", "quantile")
 MOST_DISPLAY_BINS = 1000
 SHADE = 0.2

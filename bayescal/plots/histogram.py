@@ -338,7 +338,6 @@ def histogram(
     region: tuple[float, float] | None = None,
     ax: Axes | None = None,
     has_exact: bool = True,
-    legend: bool = False,
 ) -> Axes:
     """Draw these draws of a functional, with estimate, lower and upper end and a region."""
     estimate, *ends = numbers
@@ -366,8 +365,6 @@ def histogram(
     axes.set_ylim(2 * BELOW, TOP)
     axes.locator_params(axis="x", nbins=6)
     _without_heights(axes, axis_label(name))
-    if legend:
-        style.legend_beneath(axes)
     return axes
 
 

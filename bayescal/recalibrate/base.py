@@ -130,27 +130,27 @@ def as_fitted(X: Any, names: list[Any] | None, argument: str = "X") -> Any:
     return columns_in_order(X, names)
 
 
-def as_probabilities(X: Any, name: str = "X") -> Floats:
+def as_probabilities(X: Any) -> Floats:
     """Probabilities of shape (n,), or (n, k) with rows that sum to 1; one column is a vector."""
     if isinstance(X, CalibrationData):
         raise InputError(
-            f"{name} is a CalibrationData, which has outcomes too. Pass {name}.score for the "
+            "X is a CalibrationData, which has outcomes too. Pass X.score for the "
             "recalibrated probability of each of its rows."
         )
     try:
         array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     except ValueError as error:
         raise InputError(
-            f"{name} is not an array of numbers: a value is none, or rows differ in length."
+            "X is not an array of numbers: a value is none, or rows differ in length."
         ) from error
     if array.ndim != 2 or array.shape[1] == 1:
-        return as_scores(array, name)
+        return as_scores(array, "X")
     if array.shape[1] == 0:
         raise InputError(
-            f"{name} has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required: "
+            f"X has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required: "
             "pass a probability for each case."
         )
-    return as_probability_matrix(array, name)
+    return as_probability_matrix(array, "X")
 
 
 def _named_classes(X: Any, labels: NDArray[Any]) -> NDArray[Any] | None:
