@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import rel_entr
@@ -21,7 +21,7 @@ from bayescal.core import decision
 from bayescal.core.arrays import Floats, is_single, power_mean
 from bayescal.core.decision import least_treated
 from bayescal.core.errors import InputError, as_items, as_level, as_levels, as_order
-from bayescal.core.text import capitalised, excludes, shortened
+from bayescal.core.text import capitalised, shortened
 from bayescal.core.versions import one_blas_thread
 from bayescal.data.cases import as_vector
 from bayescal.data.table import CalibrationData
@@ -35,7 +35,6 @@ __all__ = [
     "FUNCTIONALS",
     "CurveDraws",
     "Functional",
-    "Side",
     "calibration_in_the_large",
     "calibration_intercept",
     "calibration_slope",
@@ -102,14 +101,6 @@ NEAREST_IN_32_BITS = 1e-5
 MOST_AT_ENDS = 0.005
 
 
-class Side(NamedTuple):
-    """What it means that a functional lies on one side of its ideal value."""
-
-    way: str  # in a few words; empty if this alone does not say that a model is off
-    clause: str  # as a clause, of the predictions
-    verdict: str = ""  # as a clause of the verdict, of the model; empty where `way` is
-
-
 @dataclass(frozen=True)
 class Functional:
     """A functional as the registry knows it, with its words.
@@ -157,12 +148,6 @@ class Functional:
     result : str
         How a paper tells its value, as a clause with `{}` for the numbers; empty where a paper does
         not.
-    below, above : Side or None
-        What it means that it is below, or above, its ideal value.
-    negative : Side or None
-        What it means instead that it is below 0.
-    unclear : str
-        The clause where its interval contains the ideal value.
     """
 
     compute: Callable[..., Floats]
@@ -184,10 +169,6 @@ class Functional:
     same_as: str = ""
     definition: str = ""
     result: str = ""
-    below: Side | None = None
-    above: Side | None = None
-    negative: Side | None = None
-    unclear: str = ""
 
     @property
     def title(self) -> str:
@@ -203,14 +184,6 @@ class Functional:
     def apart(self) -> float | None:
         """The value that the end of an interval is not rounded onto: the ideal, if it has sides."""
         return None if self.is_distance else self.ideal
-
-    def side(self, lower: float, upper: float) -> Side | None:
-        """On which side of its ideal value an interval lies; None if it contains it."""
-        if upper < 0 and self.negative is not None:
-            return self.negative
-        if not excludes(lower, upper, self.ideal):
-            return None
-        return self.below if upper < self.ideal else self.above
 
 
 def risk_table(draws: Floats, scores: Floats, thresholds: Any, ci_prob: float) -> pd.DataFrame:
@@ -633,17 +606,6 @@ FUNCTIONALS: dict[str, Functional] = {
         ideal=1.0,
         is_main=True,
         result="the ratio of observed to expected events was {}",
-        below=Side(
-            "too many events predicted",
-            "events are rarer than predicted",
-            "there were fewer events than predicted",
-        ),
-        above=Side(
-            "too few events predicted",
-            "events are more frequent than predicted",
-            "there were more events than predicted",
-        ),
-        unclear="events are not clearly rarer or more frequent than predicted",
     ),
     "calibration_in_the_large": _direction(
         calibration_in_the_large,
@@ -665,22 +627,6 @@ FUNCTIONALS: dict[str, Functional] = {
         definition="Calibration slope and intercept are those of the line in log-odds closest to "
         "the curve (Cox, 1958)",
         result="the calibration slope was {}",
-        below=Side(
-            "over-confident",
-            "predictions are too extreme (over-confident)",
-            "its risks are too extreme, over-confident",
-        ),
-        above=Side(
-            "under-confident",
-            "predictions are too moderate (under-confident)",
-            "its risks are too moderate, under-confident",
-        ),
-        negative=Side(
-            "reversed",
-            "predictions are reversed: where they are higher, events are rarer",
-            "where its risks are higher, events are rarer",
-        ),
-        unclear="predictions are not clearly too extreme or too moderate",
     ),
     "calibration_intercept": _direction(
         calibration_intercept,

@@ -77,7 +77,7 @@ ROUND = (
     *(0.95, 0.98, 0.99, 0.995),
 )
 FEWEST_SCORES = 3
-IDEAL_SLOPE, RIGHT_SPREAD = 1.0, (0.8, 1.25)
+RIGHT_SPREAD = (0.8, 1.25)
 # Of measures that data have without a prior: estimator and interval.
 WITHOUT_PRIOR: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "observed_expected": (observed_expected, observed_expected_interval),

@@ -104,13 +104,7 @@ def test_a_functional_carries_its_words(name):
         ) == 1
 
 
-def test_the_side_of_an_interval():
-    slope = f.FUNCTIONALS["calibration_slope"]
-    assert slope.side(0.4, 0.9) == slope.below
-    assert slope.side(1.1, 1.4) == slope.above
-    assert slope.side(-0.4, -0.1) == slope.negative
-    assert slope.side(0.9, 1.1) is slope.side(1.0, 1.1) is None
-    assert f.FUNCTIONALS["calibration_in_the_large"].side(0.1, 0.2) is None
+def test_names_of_groups_of_functionals():
     assert f.heading("tce") == "True calibration error (TCE, ICI)"
     assert f.main_functionals() == ("tce", "observed_expected", "calibration_slope")
 

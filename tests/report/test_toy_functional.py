@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.posterior.functionals import FUNCTIONALS, Functional, Side
+from bayescal.posterior.functionals import FUNCTIONALS, Functional
 from bayescal.report.record import schema
 from bayescal.report.render import html
 
@@ -35,8 +35,6 @@ TOYS = {
         is_main=True,
         definition="The share above is toyed with",
         result="the toy share was {}",
-        above=Side("too many above", "more are above than below", "more of its risks are above"),
-        unclear="as many are above as below",
     ),
     "root_mean_square": Functional(
         root_mean_square,
