@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
 from bayescal.data.columns import OF_TABLE, ROLES
-from bayescal.data.doors import WORDS
+from bayescal.data.doors import CaseRoles
 from bayescal.errors import InputError
 
-N = 120
+N, WORDS = 120, tuple(CaseRoles.__annotations__)
 Y, P = bc.simulate.sample("clinical-middle-overconfident", N, random_state=1)
 FRAME = pd.DataFrame(
     {
