@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 
 from bayescal.core.arrays import Floats, blocks
@@ -20,6 +21,9 @@ PART_OF_AN_EVENT = 0.1
 DIGITS = 12
 DOUBLE_USE_ROUND = 1000
 COLLINEAR = 1e-10
+# Values that are looked at first, by their quantiles: of many cases the others are hardly needed.
+MIDDLE = (0.495, 0.505)
+CLOSE_VALUES = 1e-12
 
 # Offset and terms of a map, from log s and log(1 - s) of the scores before.
 Basis = Callable[[Floats, Floats], tuple[Floats | float, list[Floats]]]
@@ -83,8 +87,19 @@ def _of_one(pairs: PairedPredictions, after: Floats) -> str | None:
 
 def _chance_of_blocks(pairs: PairedPredictions, after: Floats) -> float | None:
     """How probable it is that every value has so many events; None if some has not."""
-    levels, weight = levels_of(np.round(after, DIGITS)), pairs.weight
-    cases, events = levels.totals(weight), levels.totals(weight * pairs.outcome)
+    low, high = np.quantile(after[pairs.some], MIDDLE)
+    middle = np.flatnonzero((after > low - CLOSE_VALUES) & (after < high + CLOSE_VALUES))
+    if _chance_of(pairs, after, middle) is None:
+        return None
+    return _chance_of(pairs, after, slice(None))
+
+
+def _chance_of(
+    pairs: PairedPredictions, after: Floats, some: NDArray[np.intp] | slice
+) -> float | None:
+    after, weight = after[some], pairs.weight[some]
+    levels = levels_of(np.round(after, DIGITS))
+    cases, events = levels.totals(weight), levels.totals(weight * pairs.outcome[some])
     short = np.abs(events - levels.totals(weight * after))
     if short.max() > PART_OF_AN_EVENT:
         return None
