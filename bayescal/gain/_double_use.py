@@ -101,7 +101,7 @@ def _chance_of(
     levels = levels_of(np.round(after, DIGITS))
     cases, events = levels.totals(weight), levels.totals(weight * pairs.outcome[some])
     short = np.abs(events - levels.totals(weight * after))
-    if short.max() > PART_OF_AN_EVENT:
+    if short.max(initial=0) > PART_OF_AN_EVENT:
         return None
     rate = events / cases
     ways = gammaln(cases + 1) - gammaln(events + 1) - gammaln(cases - events + 1)
