@@ -144,3 +144,19 @@ def test_the_average_of_one_table_is_one_average():
     ):
         assert other.log_evidence == one.log_evidence
         np.testing.assert_array_equal(answers(one.posterior), answers(other.posterior))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_the_comparison_does_not_mind_which_outcome_is_called_the_event(population):
+    y, s = cases(population)
+    ours = bc.compare(y, s, random_state=1)
+    theirs = bc.compare(1 - y, 1 - s, random_state=2)
+    assert ours.prob_calibrated == pytest.approx(theirs.prob_calibrated, abs=0.01)
+    assert ours.posterior.prob_below(0.03) == pytest.approx(
+        theirs.posterior.prob_below(0.03), abs=0.05
+    )
+    assert ours.posterior_prob == pytest.approx(theirs.posterior_prob, abs=0.02)
+    mirrored = answers(theirs.posterior, 1 - SCORES)
+    mirrored[:, : SCORES.size] = 1 - mirrored[:, : SCORES.size]
+    assert_same_law(answers(ours.posterior), mirrored, DRAWS / 4)

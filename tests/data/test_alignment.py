@@ -293,3 +293,14 @@ def test_a_number_just_outside_is_shown_whole():
         bc.fit(outcome, [0.5, 0.5], sample_weight=[1, np.nextafter(1e9, 2e9)])
     with pytest.raises(InputError, match=r"y_prob\[1\] = 1\.5 is outside"):
         bc.fit(outcome, [0.5, 1.5])
+
+
+def test_outcomes_of_training_with_scores_of_a_test_are_refused():
+    with pytest.raises(InputError, match="100 of the 100 index labels"):
+        bc.fit(DIED.iloc[:100], RISK.iloc[100:])
+
+
+def test_predictions_after_that_are_shifted_are_refused():
+    after = RISK**1.2
+    with pytest.raises(InputError, match=r"y_true and after are not of the same cases"):
+        bc.recalibration_gain(DIED, RISK, after.set_axis(after.index + 1))

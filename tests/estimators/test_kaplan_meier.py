@@ -72,3 +72,22 @@ def test_no_event_beside_others_counts_all_that_are_known():
     last, other = np.array([1, 2, 2, 2]), np.array([1, 0, 1, 0], bool)
     told = aalen_johansen(np.zeros(4, int), last, np.zeros(4, bool), other, np.ones(4), 2)
     assert told == (0, 4)
+
+
+def test_without_censoring_it_is_the_proportion_of_all_cases():
+    last = np.array([1, 2, 2, 3, 5, 5, 5, 5])
+    event = last < 5
+    weight = np.array([1, 2, 1, 1, 3, 1, 1, 1.0])
+    share, effective = kaplan_meier(np.zeros(8, int), last, event, weight, 5)
+    assert (share, effective) == pytest.approx((5 / 11, 11))
+
+
+def test_without_other_events_it_is_kaplan_meier():
+    rng = np.random.default_rng(2)
+    last, event = rng.integers(1, 20, 60), rng.random(60) < 0.4
+    entry = np.where(rng.random(60) < 0.3, last // 2, 0)
+    common = (entry, last, event)
+    both = aalen_johansen(*common, np.zeros(60, bool), np.ones(60), 19)
+    assert both == kaplan_meier(*common, np.ones(60), 19)
+    other = ~event & (rng.random(60) < 0.5)
+    assert aalen_johansen(*common, other, np.ones(60), 19)[0] < both[0] - 0.05

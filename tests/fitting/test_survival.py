@@ -372,3 +372,30 @@ def test_other_doors_refuse_by_name(followed):
         bc.fit(followed, curve="saturated")
     with pytest.raises(InputError, match="offset was given beside times"):
         bc.build_model(followed, curve="beta", offset=np.zeros(followed.score.size))
+
+
+def test_leaving_with_another_cause_does_not_bias_the_level(of_two_causes):
+    """To count competing events as leaving sees too many events; to drop who left does, too."""
+    time, code, risk, _, g = competing(1000)
+    true = g.mean() / risk.mean()
+    post = bc.fit(of_two_causes, curve="beta", **FAST)
+    lower, upper = post.interval("observed_expected")
+    assert lower < true < upper
+    censored = bc.fit(bc.Survival(time, code == 1), risk, horizon=1, curve="beta", **FAST)
+    assert censored.interval("observed_expected")[0] > 1.05 * true
+
+
+def test_late_entry_is_counted_from_then_on():
+    """Whoever had the event before is not among those under observation."""
+    rng = np.random.default_rng(8)
+    time, event, risk, _, g = study(6000, seed=8, leaving=0)
+    entry = np.where(rng.random(6000) < 0.5, 0, rng.uniform(0, 0.7, 6000))
+    seen = time > entry
+    outcome = bc.Survival(time[seen], event[seen], entry[seen])
+    post = bc.fit(outcome, risk[seen], horizon=1, curve="beta", **FAST)
+    lower, upper = post.interval("observed_expected")
+    assert lower < g[seen].mean() / risk[seen].mean() < upper
+    blind = bc.fit(
+        bc.Survival(time[seen], event[seen]), risk[seen], horizon=1, curve="beta", **FAST
+    )
+    assert blind.interval("observed_expected")[1] < g[seen].mean() / risk[seen].mean()

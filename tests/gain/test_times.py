@@ -79,6 +79,21 @@ def test_what_was_seen_of_a_case_says_how_probable_its_event_still_is():
     assert ((expected[left] > 0) & (expected[left] < 1)).all()
 
 
+def test_the_spread_of_a_slope_is_that_of_its_two_outcomes():
+    """Its mean is zero also of a case that came late, so that its square has mean -a b."""
+    rng = np.random.default_rng(4)
+    score, entry = np.repeat(rng.uniform(0.1, 0.8, (2, 30)) * [[1], [0.5]], 2, axis=1)
+    entry[:20] = 0
+    event = np.tile([1, 0], 30)
+    time = np.where(event, rng.uniform(0.5, 1, 60), 1.4)
+    problem = prepare(bc.Survival(time, event, entry), score, horizon=1, random_state=1)
+    row = problem.data.follow_up.row
+    told = told_by_cases(problem, rng.uniform(0.1, 0.9, 30)[row])
+    pairs = np.array([np.flatnonzero(row == k) for k in range(30)])
+    product = np.repeat(told.slope[pairs].prod(axis=1, keepdims=True), 2, axis=1)
+    np.testing.assert_allclose(told.spread[pairs], -product, rtol=1e-10)
+
+
 @pytest.mark.slow
 def test_risks_left_out_are_those_of_a_fit_without_the_case(seen):
     score, event, left = (each[:60] for each in seen)

@@ -256,3 +256,13 @@ def test_sampling_weights_and_strata_stand_inside_sites(clustered):
     )  # fmt: skip
     check_alike(clustered.average(), layered.average(), 0.1, 0.1)
     check_alike(clustered.at(site="1"), layered.at(site="1"), 0.1, 0.1)
+
+
+def test_every_case_of_a_month_told_ten_times_is_told_once():
+    once = bc.fit(table(period=MONTH), vary=bc.walk("period"), **OPTIONS)
+    ids = np.arange(SITE.size)
+    often = bc.fit(table(10, period=MONTH, cluster=ids), vary=bc.walk("period"), **OPTIONS)
+    check_alike(once.now(), often.now(), 0.2, 0.15)
+    np.testing.assert_allclose(often.explanations, once.explanations, atol=0.08)
+    naive = bc.fit(table(10, period=MONTH), vary=bc.walk("period"), **OPTIONS)
+    assert abs(naive.explanations["constant"] - once.explanations["constant"]) > 0.15

@@ -296,3 +296,21 @@ def test_a_posterior_refuses_an_infinite_error(end):
     with pytest.raises(InputError, match=r"kl_error is infinite: 1\.7 % of scores are exactly"):
         post.interval("kl_error")
     assert post.interval("tce")[1] > 0
+
+
+def test_line_of_a_logistic_curve_is_its_own():
+    curve = expit(0.4 + 0.7 * logit(SCORE))[None]
+    draws = f.CurveDraws(curve, Population(SCORE, np.full(SCORE.size, 1 / SCORE.size)))
+    assert f.calibration_intercept(draws)[0] == pytest.approx(0.4, abs=1e-9)
+    assert f.calibration_slope(draws)[0] == pytest.approx(0.7, abs=1e-9)
+
+
+def test_the_kullback_leibler_error_is_the_fall_of_the_log_score():
+    """Of the risks as predictions, instead of the scores; each score is nearer its own risk."""
+
+    def log(p):
+        return -(WEIGHT * (CURVE * np.log(p) + (1 - CURVE) * np.log1p(-p))).sum(axis=1)
+
+    np.testing.assert_allclose(f.kl_error(DRAWS), log(SCORE) - log(CURVE), rtol=1e-9)
+    squares = (WEIGHT * (CURVE - SCORE) ** 2).sum(axis=1)
+    assert (f.kl_error(DRAWS) >= 2 * squares).all()  # Pinsker

@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm
 from sklearn.base import clone
 
 import bayescal as bc
@@ -282,3 +284,38 @@ def test_refuses_a_level_that_is_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fitted.predict_draws([[0.5]]).shape == (100, 1)
+
+
+PRIOR = {"shift": 1.0, "log_slope": 0.5, "centre": 0.5}  # what the integrals by hand have
+
+
+def test_one_parameter_agrees_with_quadrature():
+    scores, outcomes = data(n=25)
+    shift = np.linspace(-6, 6, 4001)
+    g = expit(logit(scores) + shift[:, None])
+    likelihood = np.prod(np.where(outcomes == 1, g, 1 - g), axis=1) * norm.pdf(shift)
+    weight = likelihood / likelihood.sum()
+    asked = np.array([0.1, 0.5, 0.9])
+    curve = expit(logit(asked) + shift[:, None])
+    fitted = BayesianRecalibrator("intercept", prior=PRIOR, draws=20_000, random_state=0)
+    fitted.fit(scores, outcomes)
+    np.testing.assert_allclose(fitted.transform(asked), weight @ curve, atol=2e-3)
+    lower, upper = fitted.interval(asked, 0.8)
+    ends = np.interp([0.1, 0.9], np.cumsum(weight), shift)
+    expected = expit(logit(asked) + ends[:, None])
+    np.testing.assert_allclose([lower, upper], expected, atol=6e-3)
+
+
+def test_two_parameters_agree_with_quadrature():
+    scores, outcomes = data(n=40)
+    shift, log_slope = np.meshgrid(np.linspace(-3, 3, 301), np.linspace(-2.5, 2.5, 301))
+    x, slope = logit(scores), np.exp(log_slope)[..., None]
+    g = expit(shift[..., None] + slope * x)
+    density = np.sum(np.log(np.where(outcomes == 1, g, 1 - g)), axis=-1)
+    density += norm.logpdf(shift) + norm.logpdf(log_slope, scale=0.5)
+    weight = np.exp(density - density.max())
+    weight /= weight.sum()
+    asked = np.array([0.05, 0.4, 0.9])
+    expected = np.sum(weight[..., None] * expit(shift[..., None] + slope * logit(asked)), (0, 1))
+    fitted = BayesianRecalibrator("logistic", prior=PRIOR, draws=20_000, random_state=0)
+    np.testing.assert_allclose(fitted.fit(scores, outcomes).transform(asked), expected, atol=3e-3)

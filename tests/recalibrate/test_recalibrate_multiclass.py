@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.special import softmax
+from scipy.optimize import brentq, minimize
+from scipy.special import log_softmax, softmax
 
 from bayescal import simulate
 from bayescal.errors import InputError, SeparationError
@@ -238,3 +238,18 @@ def test_refuses_other_columns(recalibrator):
         fitted.predict_proba([[0.2, 0.3, 0.5]])
     with pytest.raises(InputError, match=r"sums to 0\.5"):
         fitted.predict_proba([[0.1, 0.1, 0.1, 0.2]])
+
+
+def test_vector_scaling_agrees_with_a_general_optimiser():
+    proba, labels = overconfident(300, 3)
+    z = np.log(proba)
+
+    def loss(coef):
+        eta = coef[:3] * z + np.append(coef[3:], 0)
+        return -float(np.mean(log_softmax(eta, axis=1)[np.arange(300), labels]))
+
+    best = minimize(loss, [1, 1, 1, 0, 0], tol=1e-12).x
+    biases = np.append(best[3:], 0)
+    fitted = VectorScalingRecalibrator().fit(proba, labels)
+    np.testing.assert_allclose(fitted.slopes_, best[:3], rtol=1e-4)
+    np.testing.assert_allclose(fitted.biases_, biases - biases.mean(), atol=1e-4)

@@ -204,3 +204,15 @@ def test_a_wrapped_classifier_gives_the_tree_its_scores_alone():
     of_scores = DecisionTreeRecalibrator().fit(model.predict_proba(X[200:]), outcomes[200:])
     expected = of_scores.predict_proba(model.predict_proba(X))
     np.testing.assert_array_equal(wrapped.predict_proba(X), expected)
+
+
+def test_bins_by_hand():
+    """Of four leaves, two deep on the left and two on the right, the left part is parted first."""
+    quarter = np.repeat(np.arange(4), 50)
+    outcomes = np.concatenate([np.arange(50) < events for events in (1, 14, 36, 49)])
+    tree = DecisionTreeRecalibrator().fit(np.full(200, 0.5), outcomes, features=quarter[:, None])
+    assert tree.n_leaves_ == 4
+    for n_bins, expected in ((1, 0), (2, quarter // 2), (3, [0, 1, 2, 2]), (4, quarter)):
+        bins = tree.breadth_first_bins(np.full(200, 0.5), n_bins, quarter[:, None])
+        expected = np.take(expected, quarter) if isinstance(expected, list) else expected
+        np.testing.assert_array_equal(bins, np.broadcast_to(expected, 200))

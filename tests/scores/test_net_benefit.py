@@ -217,3 +217,13 @@ def test_the_last_bits_of_a_score_decide_nothing(threshold, bits):
     gain = bc.recalibration_gain(y, off, exact, thresholds=[threshold], draws=100, random_state=0)
     row = gain.summary().loc[f"net_benefit@{threshold:g}"]
     assert row["lower"] == row["upper"] == 0
+
+
+def test_of_a_calibrated_curve_on_these_patients_it_is_a_sum_of_scores(post):
+    score = post.data.score
+    exact = bc.fit(post.data, curve="identity", random_state=0).net_benefit([0.2, 0.6], "sample")
+    expected = [
+        np.mean(np.where(score >= t, score - (1 - score) * t / (1 - t), 0)) for t in (0.2, 0.6)
+    ]
+    np.testing.assert_allclose(exact["model"].std(("chain", "draw")), 0, atol=1e-12)
+    np.testing.assert_allclose(exact["model"].mean(("chain", "draw")), expected, rtol=1e-12)

@@ -15,6 +15,7 @@ from bayescal.estimators import (
     probabilistic_count,
     probabilistic_kendall_tau,
 )
+from bayescal.scores import canonical_calibration_error
 
 BINNINGS = ["width", "mass", "rank", "quantile"]
 
@@ -234,3 +235,46 @@ def test_refuses_what_are_not_cells(cell, message):
 def test_refuses_a_mean_of_nothing():
     with pytest.raises(InputError, match="cell of case 2 has no weight"):
         average_labels([0, 1, 1], [0.1, 0.5, 0.9], sample_weight=[1, 1, 0])
+
+
+def test_pde_of_each_order_by_hand():
+    """Bins of three and one case with mean deviations .4 and .1."""
+    outcomes, scores = [0, 0, 0, 1], [0.1, 0.3, 0.8, 0.9]
+    cells = ["a", "a", "a", "b"]
+    for p, expected in ((1, 0.325), (2, 0.1225**0.5), (3, 0.04825 ** (1 / 3))):
+        assert pde(outcomes, scores, cells=cells, p=p) == pytest.approx(expected)
+
+
+def test_example_1_of_the_paper():
+    """Appendix B: scores .35 and .65 in a bin where half are events."""
+    outcomes, scores = np.arange(200) % 2, np.repeat([0.35, 0.65], 100)
+    assert ece(outcomes, scores, n_bins=1) == pytest.approx(0)
+    assert pde(outcomes, scores, n_bins=1) == pytest.approx(0.15)
+    assert ece(outcomes, scores, cells=np.zeros(200)) == pytest.approx(0)
+    assert pde(outcomes, scores, cells=np.zeros(200)) == pytest.approx(0.15)
+    assert pde_bins(outcomes, scores, n_bins=1).deviation == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_errors_over_level_sets_are_those_of_known_probabilities(p):
+    """Both classes of a binary model are off by as much as the event, which counts twice there."""
+    truth, scores = np.array([0.1, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.6, 0.9])
+    outcomes = np.tile([0, 1], 4)
+    weight = np.column_stack([1 - truth, truth]).ravel() * 10
+    of_classes = canonical_calibration_error(
+        np.column_stack([1 - truth, truth]), np.column_stack([1 - scores, scores]), p=p
+    )
+    twice = np.repeat(scores, 2)
+    for function in (ece, pde):
+        error = function(outcomes, twice, cells=twice, p=p, sample_weight=weight.round())
+        assert of_classes == pytest.approx(2 ** (1 / p) * error)
+
+
+def test_the_order_of_the_cases_does_not_matter():
+    outcomes, scores = drawn(200)
+    order = np.random.default_rng(5).permutation(200)
+    for function in (pde, probabilistic_kendall_tau):
+        assert function(outcomes[order], scores[order]) == pytest.approx(function(outcomes, scores))
+    np.testing.assert_allclose(
+        average_labels(outcomes[order], scores[order]), average_labels(outcomes, scores)[order]
+    )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 from scipy.stats import beta
 
 from bayescal import simulate
@@ -169,3 +170,17 @@ def test_fractions_of_cases_left_out_keep_rates_within_bounds():
         scores, outcomes = rng.choice([0.0, 0.3, 0.5, 1.0], 8), rng.integers(0, 2, 8)
         weight = 10.0 ** rng.uniform(-9, 3, 8)
         assert 0 <= kde_ece(outcomes, scores, sample_weight=weight, p=7, bandwidth=0.1) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sigma", [0.05, 0.7, 5.0])
+def test_ls_ece_by_the_trapezoid_rule(sigma):
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([[0.0, 1.0, 1.0], rng.beta(0.6, 0.6, 50).round(3)])
+    outcomes = rng.random(53) < scores**2
+    at = np.linspace(-40 - 9 * sigma, 40 + 9 * sigma, 400_001)
+    gap = np.zeros_like(at)
+    for outcome, centre in zip(outcomes, np.clip(logit(scores), -40, 40), strict=True):
+        gap += (outcome - expit(at)) * np.exp(-0.5 * ((at - centre) / sigma) ** 2)
+    exact = np.trapezoid(np.abs(gap), at) / (53 * sigma * np.sqrt(2 * np.pi))
+    assert ls_ece(outcomes, scores, bandwidth=sigma) == pytest.approx(exact, rel=1e-6)
