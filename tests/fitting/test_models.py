@@ -128,6 +128,24 @@ def test_three_models_are_compared_with_the_first(cases):
     assert "A new site" not in table.index.get_level_values(0)
 
 
+def test_counts_within_clusters_are_repeated_rows():
+    rng = np.random.default_rng(1)
+    score, patient = rng.uniform(0.2, 0.7, 300), np.arange(300) // 3
+    y, other = (rng.random(300) < score + 0.1).astype(int), score**1.2
+    count = 1 + patient % 3
+    row = np.repeat(np.arange(300), count)
+    told = bc.compare_models(
+        y, {"a": score, "b": other}, cluster=patient, sample_weight=count, **FIXED
+    )
+    often = bc.compare_models(
+        y[row], {"a": score[row], "b": other[row]}, cluster=patient[row], **FIXED
+    )
+    for name in ("tce", "observed_expected"):
+        for model in "ab":
+            one, other = (pair.draws(name)[model] for pair in (told, often))
+            np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
 @pytest.mark.slow
 def test_cases_told_several_times_differ_as_they_do_once(cases):
     y, old, new, site = cases

@@ -6,6 +6,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.gain.by_curve import Posterior, in_shares
 
 SITES, EACH, CENTRE = 6, 250, -1.3
 FIXED = {"draws": 2000, "random_state": 1}
@@ -139,3 +140,24 @@ def test_imputations_and_a_second_source_of_groups_are_refused(cases):
     data = bc.CalibrationData(y, score, site=site)
     with pytest.raises(InputError, match="site was given beside a CalibrationData"):
         bc.recalibration_gain(data, after=better, site=site)
+
+
+def test_where_predictions_after_are_exact_the_curve_is_the_map():
+    """A map by .1 everywhere then lowers the Brier score by .01, whoever the patients are."""
+    rng = np.random.default_rng(1)
+    score = np.tile(np.linspace(0.2, 0.7, 200), 4)
+    y, site = (rng.random(800) < score + 0.1).astype(int), np.repeat(list("abcd"), 200)
+    gains = bc.recalibration_gain(y, score, score + 0.1, site=site, **FIXED)
+    for one in (gains.average(), gains.at(site="b"), gains.new("site")):
+        drawn = one.draws["brier"].to_numpy()
+        share = np.isclose(drawn, 0.01, rtol=0, atol=1e-9).mean()
+        assert share > 0.02
+        assert share == pytest.approx(one.prob_calibrated["after"], abs=0.01)
+
+
+def test_groups_share_a_gain_by_their_cases():
+    """The share of 90 of 120 cases has a beta law, of mean 3/4 and variance 3/16/121."""
+    parts = [Posterior({"brier": np.full(20_000, gain)}) for gain in (0.0, 1.0)]
+    drawn = in_shares(parts, np.array([30.0, 90.0]), np.random.default_rng(0)).draws["brier"]
+    assert drawn.mean() == pytest.approx(0.75, abs=0.001)
+    assert drawn.var() == pytest.approx(3 / 16 / 121, rel=0.05)
