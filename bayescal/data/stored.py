@@ -31,7 +31,7 @@ COUNT_ROUNDING = 1e-9
 # Of a number that depends on sums of weights, whose last bits differ with the order of cases.
 KEPT_BITS = 20
 # The attribute of what is stored that says whether it is what was written.
-CHECKSUM = "checksum"
+CHECKSUM = "sha256"
 # What the variables of cases without an outcome begin with.
 UNKNOWN = "unknown_"
 # What those begin with that are of cases of which more is known than their row.
@@ -233,7 +233,8 @@ def _checksum(tree: xr.DataTree) -> str:
     digest = hashlib.sha256()
     for node in tree.subtree:
         dataset = node.to_dataset(inherit=False).reset_coords()
-        told = sorted((str(name), str(value)) for name, value in dataset.attrs.items())
+        # HDF5 gives numbers back as arrays, and a list of one as its number.
+        told = sorted((str(key), np.ravel(of).tolist()) for key, of in dataset.attrs.items())
         digest.update(f"{node.path} {told}".encode("utf-8", "surrogatepass"))
         for name in sorted(map(str, dataset.data_vars)):
             values = dataset[name].to_numpy()

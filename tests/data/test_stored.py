@@ -43,10 +43,23 @@ def test_many_groups_fit_into_a_file(tmp_path):
     assert again == data
 
 
-def test_attributes_of_ones_own_are_kept(tmp_path):
-    dataset = table().to_xarray().assign_attrs(model="sepsis 2")
+@pytest.mark.parametrize("own", ["sepsis 2", 1.5, np.float32(1.1), [5], [1, 2], ["a", "b"]])
+def test_attributes_of_ones_own_are_kept(tmp_path, own):
+    dataset = table().to_xarray().assign_attrs(model=own)
     write_dataset(dataset, tmp_path / "table.nc")
-    xr.testing.assert_identical(read_dataset(tmp_path / "table.nc"), dataset)
+    again = read_dataset(tmp_path / "table.nc")
+    assert np.ravel(again.attrs["model"]).tolist() == np.ravel(own).tolist()
+    xr.testing.assert_identical(again.assign_attrs(model=own), dataset)
+
+
+def test_a_changed_attribute_is_damage(tmp_path):
+    path = tmp_path / "table.nc"
+    table().to_netcdf(path)
+    content = path.read_bytes()
+    assert content.count(b"sampling") == 1
+    path.write_bytes(content.replace(b"sampling", b"shampoos"))
+    with pytest.raises(InputError, match="its numbers are not those"):
+        bc.CalibrationData.from_netcdf(path)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
