@@ -41,6 +41,7 @@ from bayescal.data.roles import (
 from bayescal.data.rows import TOLD, Index, Rows, summed
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, timed
 from bayescal.data.weights import (
+    are_most,
     as_weight_type,
     both_types,
     look_collapsed,
@@ -257,7 +258,7 @@ class Reader:
         self._other_labels: set[Any] = set()
         self._is_unclear = weight_type is None
         """Whether nothing so far says what the weights are."""
-        self._sizes, self._collapsed = np.zeros(3), set[bool]()
+        self._sizes, self._known, self._is_collapsed = np.zeros(3), 0, False
         self.cases, self._largest, self._has_event, self._is_whole = 0, 0.0, False, False
 
     def add(self, chunk: Any, name: str) -> None:
@@ -304,11 +305,10 @@ class Reader:
             self._largest = max(self._largest, float(weight.max()))
         groups, size = read_groups(roles, score.size), score.size
         if self._is_unclear and weight is not None:
-            sizes = sizes_of(weight)
-            self._sizes += sizes
-            if both_types(*sizes) is not None:
+            self._sizes += sizes_of(weight)
+            if complete and both_types(*self._sizes) is not None:
                 outcome = np.nan_to_num(cases.outcome)
-                self._collapsed.add(look_collapsed(weight, score, outcome, groups.code))
+                self._is_collapsed = look_collapsed(weight, score, outcome, groups.code)
         self._is_whole = complete
         self._has_event |= bool((cases.outcome > 0).any())
         if label is not None and not self._has_event:
@@ -330,6 +330,7 @@ class Reader:
                 rows = Rows.exact(given, weights * missing, np.zeros(y.size), at)
                 unknown = Contents(groups.structure, groups.cells, _squared(rows, weight), chosen)
                 trials, y = weights * ~missing, np.nan_to_num(y)
+            self._known += int(np.count_nonzero(trials))
             of_part = {name: values[part] for name, values in more.items()}
             rows = Rows.exact(given, trials, trials * y, at, **of_part)
             self._wait(
@@ -369,11 +370,20 @@ class Reader:
         if contents.horizon is not None:
             _check_followed(contents)
         types = both_types(*self._sizes) if self._is_unclear else None
-        if types is not None and self._collapsed != {True}:
+        if types is not None and not (self._is_collapsed or self._once(contents.by_score[0])):
             warn_of_types(types, *self._sizes[1:])
         if self._pos_label is not None and not self._has_event and not self._is_whole:
             self._refuse_or_warn_of_labels()
         return contents
+
+    def _once(self, rows: Rows) -> bool:
+        """Whether parts are of a collapsed table, as `look_collapsed` says it of a whole one.
+
+        No two cases have one score and outcome if there are as many as scores with each outcome.
+        """
+        event, none = rows.hits > 0, rows.trials > rows.hits
+        told_once = rows.is_exact and self._known == event.sum() + none.sum()
+        return told_once and are_most(rows.trials, event & none)
 
     def _refuse_or_warn_of_labels(self) -> None:
         """Say of labels that none is the event, or that they are no two classes."""

@@ -133,7 +133,12 @@ def look_collapsed(
     if (same_score & (np.diff(outcome) == 0)).any():
         return False
     both = np.append(same_score, False) | np.append(False, same_score)
-    return bool(weight @ both >= COLLAPSED_SHARE * weight.sum())
+    return are_most(weight, both)
+
+
+def are_most(weight: Floats, with_both: NDArray[np.bool_]) -> bool:
+    """Whether enough of the cases stand at scores with a row for each outcome."""
+    return bool(weight @ with_both >= COLLAPSED_SHARE * weight.sum())
 
 
 def quantile(values: Floats, trials: Floats, prob: float) -> Floats:

@@ -266,3 +266,23 @@ def test_all_cases_of_many_blocks_may_be_at_the_upper_end_of_one_cell(outcome):
     np.testing.assert_array_equal(table.hits, outcome * table.trials)
     at = np.flatnonzero(table.trials > many.size / 2)
     assert table.score[at] == pytest.approx(last, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [7, 60, 1000])
+def test_chunks_of_a_collapsed_table_are_counts_without_a_word(size):
+    y, s = bc.simulate.sample("clinical-middle-shifted", 20_000, random_state=2)
+    table = bc.CalibrationData(y, s.round(2))
+    arrays = [np.asarray(each) for each in table.to_arrays()]
+    order = np.random.default_rng(0).permutation(arrays[0].size)
+    again = bc.CalibrationData.from_chunks(in_parts(size, *(each[order] for each in arrays)))
+    np.testing.assert_array_equal(again.trials, table.trials)
+    assert again.weight_type == "counts"
+
+
+@pytest.mark.parametrize("size", [7, 60])
+def test_a_row_told_twice_in_two_chunks_is_no_collapsed_table(size):
+    y, s = bc.simulate.sample("clinical-middle-shifted", 20_000, random_state=2)
+    arrays = bc.CalibrationData(y, s.round(2)).to_arrays()
+    twice = [np.append(each, each[:1]) for each in arrays]
+    with pytest.warns(WeightWarning, match="whole numbers that can be counts"):
+        bc.CalibrationData.from_chunks(in_parts(size, *twice))
