@@ -20,6 +20,7 @@ from bayescal.gain._terms import (
     curve_terms,
     infinite_log_gain,
     log_gains,
+    log_score,
     treated,
     with_infinite_log_gain,
 )
@@ -99,7 +100,8 @@ def by_curve(
         bootstrap=alike.of_clusters(pairs.clusters),
     )
     drawn = ((curves(part), population.weight) for part, population in populations)
-    return Posterior(_gains(pairs, alike, thresholds, drawn), sides[0], (sides[1],), exact)
+    logs = log_gains(*scores, lambda: _happened(pairs, alike))
+    return Posterior(_gains(pairs, alike, thresholds, logs, drawn), sides[0], (sides[1],), exact)
 
 
 @one_blas_thread
@@ -117,20 +119,33 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         (np.where(is_map[part, None], after, each.curve), each.population.weight)
         for part, each in curves.draws("bootstrap")
     )
-    return Posterior(_gains(pairs, alike, thresholds, drawn))
+    first, second = pairs.before, pairs.after[0]
+
+    def happened() -> Floats:
+        known = log_score(pairs.outcome, second) - log_score(pairs.outcome, first)
+        return np.where(np.isnan(pairs.outcome), _happened(pairs, alike)[alike.row], known)
+
+    # A site has few cases in a row: the mean of their logarithms costs nothing.
+    event, other = map(alike.means, log_gains(first, second, happened))
+    return Posterior(_gains(pairs, alike, thresholds, (event, other), drawn))
+
+
+def _happened(pairs: PairedPredictions, alike: Alike) -> Floats:
+    """What the log score of each row gained by its known outcomes."""
+    return as_happened(pairs.outcome, pairs.before, pairs.after[0], alike.means)
 
 
 def _gains(
     pairs: PairedPredictions,
     alike: Alike,
     thresholds: Sequence[float],
+    logs: tuple[Floats, Floats],
     drawn: Iterable[tuple[Floats, Floats]],
 ) -> Terms:
     """The gains under blocks of curves and of populations, both of shape (draws, rows)."""
     first, second = pairs.before, pairs.after[0]
     before, after = alike.means(first), alike.means(second)
     group = levels_of(after).row
-    logs = log_gains(before, after, lambda: as_happened(pairs.outcome, first, second, alike.means))
     moved = {
         threshold: alike.means(treated(second, threshold) - treated(first, threshold))
         for threshold in thresholds
