@@ -272,6 +272,11 @@ class Sample:
             return self.draws, np.full(len(self.draws), 1 / len(self.draws))
         return self.proposals, self.weights
 
+    def mapped(self, to: Callable[[Floats], Floats]) -> Sample:
+        """The same with its draws, and what they were chosen from, in other coordinates."""
+        proposals = None if self.proposals is None else to(self.proposals)
+        return replace(self, draws=to(self.draws), proposals=proposals)
+
 
 def mix_samples(
     parts: Sequence[Sample], log_weights: Floats, draws: int, rng: np.random.Generator
