@@ -351,8 +351,10 @@ class CurveDensity:
 
     def derivatives(self, v: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and exact Hessian at one point `v` of shape (d,)."""
-        (coefficients,), (rates,) = self._read(v[None])
-        coefficients, (k, d) = coefficients[1:], self.combination.shape
+        k, d = self.combination.shape
+        coefficients = self.combination @ v[:d]
+        np.exp(coefficients, out=coefficients, where=self.positive)
+        rates = np.array([law.from_normal(z) for law, z in zip(self.rates, v[d:], strict=True)])
         value, by_part, information = self.by_coefficients(coefficients, rates)
         jacobian, bend = np.zeros((by_part.size, v.size)), np.zeros((v.size, v.size))
         jacobian[:k, :d] = self.jacobian(coefficients)
@@ -365,12 +367,11 @@ class CurveDensity:
         gradient = jacobian.T @ by_part
         gradient[d:] -= v[d:]
         hessian = bend - jacobian.T @ information @ jacobian
-        value += float(self.joint.logpdf(v[None, :d])[0])
-        value -= float(v[d:] @ v[d:] / 2 + self._log_constant)
-        slope, curvature = self.joint.slope_and_curvature(v[:d])
+        prior, slope, curvature = self.joint.derivatives(v[:d])
         gradient[:d] += slope
-        hessian[range(d), range(d)] += curvature
-        return float(value), gradient, hessian
+        hessian.ravel()[: d * v.size : v.size + 1] += curvature
+        value += prior - float(v[d:] @ v[d:] / 2 + self._log_constant)
+        return value, gradient, hessian
 
     def by_coefficients(
         self, coefficients: Floats, rates: Floats = NO_RATES[0]
@@ -516,7 +517,7 @@ def middle_of(density: CurveDensity) -> tuple[Floats, Floats]:
 
 def prior_covariance(density: CurveDensity, at: Floats) -> Floats:
     """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
-    curvature = JointPrior(density.prior, density.curve.coordinates).slope_and_curvature(at)[1]
+    curvature = JointPrior(density.prior, density.curve.coordinates).derivatives(at)[2]
     jacobian = density.jacobian(density.curve.with_offset(at[None])[0, 1:])
     variance = 1 / np.maximum(-curvature, LEAST_PRECISION)
     return np.asarray((jacobian * variance) @ jacobian.T)

@@ -342,9 +342,13 @@ class StudentT:
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""
         z = (x - self.mu) / self.sigma
-        half = (self.nu + 1) / 2
-        constant = gammaln(half) - gammaln(self.nu / 2) - 0.5 * np.log(self.nu * np.pi)
-        return np.asarray(constant - np.log(self.sigma) - half * np.log1p(z**2 / self.nu))
+        return np.asarray(self._at_mode - (self.nu + 1) / 2 * np.log1p(z**2 / self.nu))
+
+    @cached_property
+    def _at_mode(self) -> float:
+        """The log density at its peak."""
+        constant = gammaln((self.nu + 1) / 2) - gammaln(self.nu / 2)
+        return float(constant - 0.5 * np.log(self.nu * np.pi) - np.log(self.sigma))
 
     def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
         """First and second derivative of the log density at `x`."""
@@ -577,19 +581,23 @@ class JointPrior:
             return density
         return density + self.prior.deviation_logpdf(u[:, rough])
 
-    def slope_and_curvature(self, u: Floats) -> tuple[Floats, Floats]:
-        """First and second derivatives of the log density at one point of shape (d,).
+    def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
+        """Log density at one point of shape (d,), and its first and second derivatives.
 
         Where there are deviations, their scale is fixed.
         """
-        laws, rough = self.laws
+        (laws, rough), value = self.laws, 0.0
         slope, curvature = np.empty((2, u.size))
         for column, law in laws:
+            value += float(law.logpdf(u[column]))
             slope[column], curvature[column] = law.slope_and_curvature(u[column])
         if rough.size:
             ((tau, _),) = self.prior.roughness
             slope[rough], curvature[rough] = -u[rough] / tau**2, -1 / tau**2
-        return slope, curvature
+            value += (
+                float(slope[rough] @ u[rough]) / 2 - rough.size * np.log(2 * np.pi * tau**2) / 2
+            )
+        return value, slope, curvature
 
 
 def _described(distribution: Distribution) -> dict[str, Any]:
