@@ -209,16 +209,17 @@ class Correction:
     def _turned(self) -> Floats:
         """Slope of half the log determinant by a and c: the step moves the curvature, too."""
         steps, slope = self.steps, np.zeros(self.steps.at.size)
+        shares = steps.shares_of(self.partial)
         for k in range(slope.size) if self.partial.size else ():
             for sign in (-1, 1):
                 at = steps.at.copy()
                 at[k] += sign * BESIDE_STEPS
-                slope[k] += sign * self._trace_at(at) / (4 * BESIDE_STEPS)
+                slope[k] += sign * self._trace_at(at, shares(at)) / (4 * BESIDE_STEPS)
         return slope
 
-    def _trace_at(self, at: Floats) -> float:
+    def _trace_at(self, at: Floats, shares: Shares) -> float:
         """Trace of the information at other steps, times the inverse of that here."""
-        shares, g = self.steps.shares(self.partial, at), self._of_entries
+        g = self._of_entries
         columns = self._columns(shares)[:, at.size :]
         rates = _rates(g, _ratio(shares), len(shares.each))
         products = np.column_stack([rates[i] * rates[j] for i, j in self._pairs] + rates)
