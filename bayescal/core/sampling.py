@@ -195,9 +195,10 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
     size = int(3 * np.sqrt(draws)) if draws > PARETO_MANY else draws // 5
     tenth = draws // 10
     most = max(size, tenth) + 1
+    row = np.arange(len(weights))[:, None]
     top = np.argpartition(weights, draws - most, axis=1)[:, -most:]
-    top = np.take_along_axis(top, np.take_along_axis(weights, top, axis=1).argsort(axis=1), axis=1)
-    ranked = np.take_along_axis(weights, top, axis=1)
+    top = top[row, weights[row, top].argsort(axis=1)]
+    ranked = weights[row, top]
     flat = ranked[:, -1] - ranked[:, -tenth - 1] < PARETO_FLAT
     top, ranked = top[:, -size - 1 :], ranked[:, -size - 1 :]
     with np.errstate(all="ignore"):
@@ -205,7 +206,7 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
         smoothed = np.minimum(np.log(smoothed), 0)
     failed = ~np.isfinite(k) | np.isnan(smoothed).any(axis=1)
     kept = (failed | flat)[:, None]
-    np.put_along_axis(weights, top[:, 1:], np.where(kept, ranked[:, 1:], smoothed), axis=1)
+    weights[row, top[:, 1:]] = np.where(kept, ranked[:, 1:], smoothed)
     return weights, np.where(flat, -np.inf, np.where(failed, np.inf, k))
 
 
@@ -220,8 +221,9 @@ def _smooth_tails(tail: Floats, cutoff: Floats) -> tuple[Floats, Floats]:
     shape = np.empty_like(b)
     for part in blocks(candidates, excess.size):
         shape[:, part] = np.log1p(-b[:, part, None] * excess[:, None]).mean(axis=2)
-    share = softmax(size * (np.log(-b / shape) - shape - 1), axis=1)
-    share[share < PARETO_NEGLIGIBLE] = 0
+    profile = size * (np.log(-b / shape) - shape - 1)
+    share = np.exp(profile - profile.max(axis=1, keepdims=True))
+    share[share < PARETO_NEGLIGIBLE * share.sum(axis=1, keepdims=True)] = 0
     mean = (b * share).sum(axis=1, keepdims=True) / share.sum(axis=1, keepdims=True)
     k = np.log1p(-mean * excess).mean(axis=1, keepdims=True)
     scale = -k / mean

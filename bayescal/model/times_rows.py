@@ -156,7 +156,9 @@ class Correction:
         return self._log_of_nodes(g) + self.constant
 
     def _log_of_nodes(self, g: Floats) -> Floats:
-        return np.asarray(np.log(1 - g * self.ratio) @ self.weight)
+        without = g * -self.ratio
+        without += 1
+        return np.asarray(np.log(without, out=without) @ self.weight)
 
     def mean_of_entries(self, values: Floats) -> Floats:
         """Means over the entries that nodes stand for, of values of shape (columns, entries).
