@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
@@ -33,7 +33,6 @@ from bayescal.data.roles import (
     IMPUTATION,
     NO_STRUCTURE,
     Cell,
-    Groups,
     Roles,
     Structure,
     as_roles,
@@ -61,6 +60,7 @@ from bayescal.data.weights import (
 
 __all__ = []
 
+NONE: Mapping[str, str] = {}
 CASES = ("y_true", "time", "y_prob")
 # What a chunk can have.
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
@@ -115,17 +115,16 @@ def _of_rows(
 
 
 def regrouped(
-    parts: Sequence[Contents],
-    structure: Structure,
-    cell_of: Callable[[dict[str, str]], Cell | None] | None = None,
+    parts: Sequence[Contents], structure: Structure, having: Mapping[str, str] = NONE
 ) -> Contents:
-    """All cases of some tables in other groups: the one way in which tables are summed.
-
-    `cell_of` says from the levels of a group, by role, which they are there; None leaves its cases
-    out.
-    """
-    new = cell_of or _in(structure)
-    moved = [[new(part.structure.named(cell)) for cell in part.cells] for part in parts]
+    """All cases of some tables in other groups, or of the groups `having` some levels by role."""
+    moved = [
+        [
+            tuple(of[role] for role in structure.levels) if having.items() <= of.items() else None
+            for of in map(part.structure.named, part.cells)
+        ]
+        for part in parts
+    ]
     cells = ordered_cells({cell for each in moved for cell in each if cell is not None})
     position: dict[Cell | None, int] = {cell: at for at, cell in enumerate(cells)} | {None: -1}
 
@@ -135,15 +134,14 @@ def regrouped(
             at = part.cases._replace(cell=to[part.cases.cell])
             yield at if at.cell.min(initial=0) >= 0 else at.of(at.cell >= 0)
 
-    together = _of_rows(structure, cells, rows())
     unknown = [part.unknown for part in parts if part.unknown is not None]
-    return replace(
-        parts[0],
-        structure=structure,
-        cells=together.cells,
-        cases=together.cases,
-        unknown=regrouped(unknown, structure, cell_of) if unknown else None,
+    return _of_rows(
+        *(structure, cells, rows()),
+        weight_type=parts[0].weight_type,
+        horizon=parts[0].horizon,
+        unknown=regrouped(unknown, structure, having) if unknown else None,
         is_single=any(part.is_single for part in parts),
+        is_effective=parts[0].is_effective,
     )
 
 
@@ -182,13 +180,7 @@ def added(parts: Sequence[Contents]) -> Contents:
 
 def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
     """The groups that have these levels, with the other roles."""
-    rest = contents.structure.without(levels)
-
-    def cell_of(named: dict[str, str]) -> Cell | None:
-        has = all(named[role] == level for role, level in levels.items())
-        return _in(rest)(named) if has else None
-
-    having = regrouped([contents], rest, cell_of)
+    having = regrouped([contents], contents.structure.without(levels), levels)
     if not having.cases.score.size:
         told = ", ".join(f"{role}={level!r}" for role, level in levels.items())
         raise InputError(f"no case has {told}. The combinations that occur are in data.cells.")
@@ -242,32 +234,12 @@ def _divided(contents: Contents, m: int) -> Contents:
     return replace(contents, cases=contents.cases.divided(m), unknown=unknown)
 
 
-def _in(structure: Structure) -> Callable[[dict[str, str]], Cell]:
-    """The levels of a group in the roles of a structure."""
-    return lambda named: tuple(named[role] for role in structure.levels)
-
-
-class Read(NamedTuple):
-    """Some cases, checked and not yet summed: what is known of each."""
+class Taken(NamedTuple):
+    """Cases as they were checked, the groups they are in, if there are any, and their table."""
 
     cases: CheckedCases
-    groups: Groups
-    more: dict[str, NDArray[Any]]
-    weight_type: WeightType | None
-    horizon: float | None
-
-    def contents(self) -> Contents:
-        """What the table of these cases holds."""
-        (outcome, score, weight), (structure, cells, code) = self.cases, self.groups
-        told: dict[str, Any] = {"weight_type": self.weight_type, "unknown": None}
-        if outcome.dtype.kind == "f" and (missing := np.isnan(outcome)).any():
-            given = None if weight is None else weight[missing]
-            of = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
-            told["unknown"] = _of_rows(structure, cells, of, **told)
-        told |= {"horizon": self.horizon, "is_single": score.dtype == np.float32}
-        groups = code if structure.levels else None
-        known = each_case(score, outcome, weight, groups, **self.more)
-        return _of_rows(structure, cells, known, **told)
+    code: Index | None
+    contents: Contents
 
 
 def read(
@@ -280,49 +252,57 @@ def read(
     pos_label: Any = None,
     horizon: Any = None,
     part: bool = False,
-) -> Read:
-    """Check cases, which are all that there are, or a `part` of them."""
+) -> Taken:
+    """Check cases, which are all that there are or a `part` of them, and sum them by score."""
     timed = isinstance(y_true, Survival)
     (y_true, y_prob, weight), roles = roles.aligned(
         **{"time" if timed else "y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
     )
-    outcome, at = y_true, None
-    if timed:
-        at = as_horizon(horizon)
-        outcome = y_true.outcome(at)
-        if pos_label is not None:
-            raise InputError(
-                "pos_label was given beside a Survival, whose events are 0/1. Drop it."
-            )
-    else:
-        refuse_horizon(horizon)
-    cases = check_cases(outcome, y_prob, weight, pos_label=pos_label, part=part)
+    if timed and pos_label is not None:
+        raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
+    refuse_horizon(None if timed else horizon)
+    outcome = y_true.outcome(horizon) if timed else y_true
+    outcome, score, weight = cases = check_cases(
+        outcome, y_prob, weight, pos_label=pos_label, part=part
+    )
     chosen = None
-    if cases.weight is not None or (weight_type is not None and not part):
-        chosen = as_weight_type(weight_type, cases.weight)
-    groups = read_groups(roles, cases.score.size)
+    if weight is not None or not part:
+        chosen = as_weight_type(weight_type, weight)
+    structure, cells, code = read_groups(roles, score.size)
     more: dict[str, NDArray[Any]] = {}
+    missing = np.isnan(outcome)
     if "cluster" in roles.columns:
-        known = ~np.isnan(cases.outcome) * (1.0 if cases.weight is None else cases.weight)
-        more = read_clusters(roles, known, complete=not part)
-    if at is not None:
-        more |= y_true.steps(at)
-    return Read(cases, groups, more, chosen, at)
+        counts = ~missing * (1.0 if weight is None else weight)
+        more = read_clusters(roles, counts, complete=not part)
+    if timed:
+        horizon = as_horizon(horizon)
+        more |= y_true.steps(horizon)
+    unknown = None
+    if missing.any():
+        given = None if weight is None else weight[missing]
+        rows = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
+        unknown = _of_rows(structure, cells, rows, weight_type=chosen)
+    groups = code if structure.levels else None
+    contents = _of_rows(
+        *(structure, cells, each_case(score, outcome, weight, groups, **more)),
+        weight_type=chosen,
+        horizon=horizon,
+        unknown=unknown,
+        is_single=score.dtype == np.float32,
+    )
+    return Taken(cases, groups, contents)
 
 
 def contents_of(
     y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, **told: Any
 ) -> Contents:
     """What the table of some cases holds, with what was told of them as in `read`."""
-    cases = read(y_true, y_prob, sample_weight, roles, **told)
-    if cases.horizon is not None:
+    (outcome, score, weight), code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+    if contents.horizon is not None:
         check_codes(y_true.unnamed_codes)
-    contents = cases.contents()
-    if cases.horizon is not None:
         _check_followed(contents)
-    (outcome, score, weight), chosen = cases.cases, cases.weight_type
-    if weight is not None and chosen is None:
-        warn_of_ambiguity(weight, score, np.nan_to_num(outcome), cases.groups.code)
+    if weight is not None and contents.weight_type is None:
+        warn_of_ambiguity(weight, score, np.nan_to_num(outcome), code)
     return contents
 
 
@@ -361,24 +341,22 @@ class Reader:
             raise InputError(f"{name}: {error}") from error
 
     def _take(self, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles) -> None:
-        part = read(y_true, y_prob, sample_weight, roles, **self._told, part=True)
-        self._check_columns(sample_weight is not None, roles, part.horizon is not None)
-        outcome, score, weight = part.cases
+        cases, _, contents = read(y_true, y_prob, sample_weight, roles, **self._told, part=True)
+        self._check_columns(sample_weight is not None, roles, contents.horizon is not None)
+        outcome, score, weight = cases
         self.cases += score.size
-        counts = ~np.isnan(outcome)
         if weight is not None:
             self._largest = max(self._largest, float(weight.max()))
             self._sizes += sizes_of(weight)
-            counts &= weight > 0
-        self._known += int(np.count_nonzero(counts))
+            self._known += int(np.count_nonzero(~np.isnan(outcome) & (weight > 0)))
         if isinstance(y_true, Survival):
             self._codes |= y_true.unnamed_codes
         self._has_event |= bool((outcome > 0).any())
         if not self._has_event:
             labels = as_vector(y_true, "y_true").tolist()
             self._other_labels |= {each for each in labels if not is_missing(each)}
-        self._waiting.append(part.contents())
-        self._size += self._waiting[-1].cases.score.size
+        self._waiting.append(contents)
+        self._size += contents.cases.score.size
         if self._size >= max(BLOCK, self._most):
             self._waiting, self._size = [added(self._waiting)], 0
             self._most = MOST_WAITING * self._waiting[0].cases.score.size

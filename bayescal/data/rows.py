@@ -189,8 +189,9 @@ def summed(rows: Rows, alike: Sequence[str] = TOLD) -> tuple[Rows, Index]:
     gridded = on_grid[cell]
     score = np.empty(first.size)
     score[~gridded] = scores[level[~gridded]]
-    position, trials = columns["position"][gridded], columns["trials"][gridded]
-    score[gridded] = mean_score(level[gridded], position, trials)
+    if gridded.any():
+        position, trials = columns["position"][gridded], columns["trials"][gridded]
+        score[gridded] = mean_score(level[gridded], position, trials)
     grid = np.where(gridded, level, -1).astype(np.int16)
     return Rows(score=score, cell=cell, grid=grid, **columns), at
 
