@@ -26,7 +26,7 @@ from bayescal.data.doors import Given
 from bayescal.data.matrices import as_probability_matrix
 from bayescal.data.read import read_cases
 from bayescal.data.roles import STRUCTURE, as_roles, read_groups
-from bayescal.data.rows import Levels, Rows, add_up, levels_of
+from bayescal.data.rows import GRID, LIMIT, Levels, Rows, add_up, levels_of, part_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, seen_as
 from bayescal.data.weights import (
@@ -64,7 +64,8 @@ class PairedPredictions:
     cross-fit was repeated. Of times to an event the outcome is that by the horizon, NaN of a case
     that left before. Sampling weights add up to Kish's effective size. `clusters` say which cases
     depend on each other, where a row is a case; `labels` are cluster and stratum of each row, and
-    `levels` its site, period and subgroups. `of_function` says that `after` came as a function.
+    `levels` its site, period and subgroups. `of_function` says that `after` came as a function, and
+    `are_means` that a row stands for many cases by the means of their scores.
     """
 
     outcome: Floats
@@ -78,6 +79,7 @@ class PairedPredictions:
     times: Survival | None = None
     horizon: float = float("nan")
     of_function: bool = False
+    are_means: bool = False
 
     @cached_property
     def table_before(self) -> CalibrationData:
@@ -90,6 +92,8 @@ class PairedPredictions:
         return [self._table(row) for row in self.after]
 
     def _table(self, score: Floats) -> CalibrationData:
+        if self.are_means:
+            return CalibrationData._of_means(score, self.weight, self.weight * self.outcome)
         options: dict[str, Any] = dict(self.labels)
         if self.weight_type == "sampling" or (self.weight != 1).any():
             options |= {"sample_weight": self.weight, "weight_type": self.weight_type}
@@ -187,6 +191,47 @@ class PairedPredictions:
         falls = (highest[1:] <= lowest[:-1]).all()
         most = STEEPEST * first + second
         return bool((rises or falls) and (highest - lowest).max() <= most)
+
+    def collapsed(self, thresholds: Sequence[float]) -> PairedPredictions:
+        """The same, where many single cases that are alike are one row, by the means of its scores.
+
+        They have one outcome, and scores that share a part of the grid of tables and the side of
+        every threshold, before and after. Where a table keeps scores as they are, so does this.
+        """
+        sides = self.before, self.after[0]
+        are_single = self.clusters is None and self.times is None and self.weight.strides == (0,)
+        if self.outcome.size <= MOST_LOOKED_AT or not are_single:
+            return self
+        if min(np.unique(side[self.some]).size for side in sides) <= LIMIT:
+            return self
+        least = least_treated(np.sort(thresholds))
+        wide = GRID + least.size
+        number = np.full(2 * wide * wide, -1, np.int32)  # of the row, by its key
+        keys, cases = np.empty(0, np.intp), np.empty(0)
+        base, beyond = np.empty((2, 2, 0))  # a score of each row, and the sum of what is above it
+        for part in blocks(self.outcome.size):
+            key, scores = (self.outcome[part] > 0).astype(np.intp), [side[part] for side in sides]
+            for score in scores:
+                # The part and the side of the thresholds rise with the score, and so their sum.
+                reached = np.searchsorted(least, score, side="right") if least.size else 0
+                key = key * wide + part_of(score) + reached
+            new = np.flatnonzero(number[key] < 0)
+            if new.size:
+                unseen, at = np.unique(key[new], return_index=True)
+                number[unseen] = keys.size + np.arange(unseen.size)
+                more = [(0, 0), (0, unseen.size)]
+                keys, cases = np.append(keys, unseen), np.pad(cases, more[1])
+                base = np.append(base, [score[new[at]] for score in scores], axis=1)
+                beyond = np.pad(beyond, more)
+            row = number[key]
+            cases += np.bincount(row, minlength=keys.size)
+            for score, own, above in zip(scores, base, beyond, strict=True):
+                above += np.bincount(row, score - own[row], keys.size)
+        order = np.argsort(keys)
+        before, after = (base + beyond / cases)[:, order]
+        outcome = np.where(keys[order] < wide * wide, 0.0, 1.0)
+        sums: dict[str, Any] = {"weight": cases[order], "are_means": True}
+        return replace(self, outcome=outcome, before=before, after=after[None], **sums)
 
     @property
     def _after_by_level(self) -> tuple[Floats, Levels]:
