@@ -21,6 +21,7 @@ from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CalibrationData
 from bayescal.fitting import compare, fit
 from bayescal.gain._terms import net_benefit_name
+from bayescal.gain.several import OfSeveral
 from bayescal.gain.updates import gains_of
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES, updates
@@ -355,7 +356,7 @@ def _fewer(data: CalibrationData) -> tuple[float, str]:
 
 
 @dataclass(frozen=True, repr=False)
-class SeveralRecommendations(Recommendation):
+class SeveralRecommendations(OfSeveral[Recommendation], Recommendation):
     """Which update to make where curves differ between sites, periods or factors.
 
     Made by `bayescal.recommend` of cases in groups. It is the recommendation for all cases
@@ -384,55 +385,6 @@ class SeveralRecommendations(Recommendation):
     comparison: CurveComparison | None = None
     post: MultilevelPosterior | None = None
 
-    def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> Recommendation:
-        """The recommendation for cases with some levels, of updates fitted to all cases.
-
-        Parameters
-        ----------
-        levels : mapping of str to str, optional
-            As `MultilevelPosterior.at` takes them.
-        **by_name
-            The same, as `site="A"`.
-
-        Returns
-        -------
-        Recommendation
-
-        Raises
-        ------
-        InputError
-            If there is no such level.
-        """
-        return self._of(self._several.at(levels, **by_name))
-
-    def average(self) -> Recommendation:
-        """The recommendation for the average site.
-
-        Returns
-        -------
-        Recommendation
-        """
-        return self._of(self._several.average())
-
-    def new(self, by: str | None = None) -> Recommendation:
-        """The recommendation for a level that has not been seen: the next site or period.
-
-        Parameters
-        ----------
-        by : str, optional
-            What the level is of, as `MultilevelPosterior.new` takes it.
-
-        Returns
-        -------
-        Recommendation
-
-        Raises
-        ------
-        InputError
-            If there is no such axis.
-        """
-        return self._of(self._several.new(by))
-
     def by_curve(self) -> pd.DataFrame:
         """What is recommended for all cases, for the average, for the next, and for each level.
 
@@ -448,9 +400,9 @@ class SeveralRecommendations(Recommendation):
         import pandas as pd
 
         name, rows = self.asked, []
-        views = [*views_of(self._several).values(), *self._levels]
+        views = [view for (view,) in [*self._populations(), *self._levels()]]
         for view in views:
-            advice = self._of(view)
+            advice = self._answer(view)
             row = advice.table.loc[name]
             numbers = {end: row[f"{self.measure}_{end}"] for end in ("gain", "lower", "upper")}
             rows.append({"choice": advice.choice, **numbers, "prob_better": row["prob_better"]})
@@ -471,9 +423,9 @@ class SeveralRecommendations(Recommendation):
         """As of any recommendation, and how probably it helps for others than these patients."""
         if self.choice in (None, "identity"):
             return super().answer
-        _, *others = views_of(self._several).items()
+        _, *others = views_of(*self._posts).items()
         told = " and ".join(
-            f"{chance(float(self._of(view).table['prob_better'][self.choice]))} in "
+            f"{chance(float(self._answer(view).table['prob_better'][self.choice]))} in "
             f"{_named(name, view)}"
             for name, view in others
         )
@@ -483,17 +435,13 @@ class SeveralRecommendations(Recommendation):
         return f"{type(self).__name__}({self.choice!r}: {self})"
 
     @property
-    def _several(self) -> MultilevelPosterior:
+    def _posts(self) -> tuple[MultilevelPosterior]:
         assert self.post is not None  # given by `recommend`
-        return self.post
+        return (self.post,)
 
-    @property
-    def _levels(self) -> list[CalibrationPosterior]:
-        return [self._several.at(part.levels) for part in self._several.parts()]
-
-    def _of(self, view: CalibrationPosterior) -> Recommendation:
+    def _answer(self, *curves: CalibrationPosterior) -> Recommendation:
         assert self.comparison is not None  # given by `recommend`
-        return recommendation(self.comparison, self.thresholds, self.ci_prob, of=view)
+        return recommendation(self.comparison, self.thresholds, self.ci_prob, of=curves[0])
 
 
 def _named(name: str, view: CalibrationPosterior) -> str:
