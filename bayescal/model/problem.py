@@ -198,7 +198,7 @@ class Problem:
 
     def of_family(self, curve: Curve) -> Problem:
         """The same table for another family; one family's constants serve the simpler ones."""
-        prior = self.prior.with_others(curve.priors)
+        prior = self.prior.with_others(curve.priors) if curve.priors else self.prior
         return self._of_same_rows(curve=curve.at(self.frame), prior=prior)
 
     def _of_same_rows(self, **changes: Any) -> Problem:
