@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
     "PRIOR_CALIBRATED",
-    "Evidence",
     "FamilySamples",
     "Mixture",
     "in_order",
@@ -186,14 +184,6 @@ LEAST_EFFECTIVE = 0.02
 CHOICE = 3
 
 
-class Evidence(NamedTuple):
-    """Log evidence of a family, its Monte Carlo error, and the k-hat of its sample."""
-
-    log: float
-    error: float
-    pareto_k: float
-
-
 class Mixture:
     """The mixture of families on one table, with their samples.
 
@@ -261,11 +251,6 @@ class Mixture:
     def probability_of(self, family: str) -> float:
         """Posterior probability of a family."""
         return float(dict(zip(self.weights, self.shares.posterior, strict=True)).get(family, 0.0))
-
-    def evidence_of(self, family: str) -> Evidence:
-        """The evidence of a family."""
-        sample = self._samples[family]
-        return Evidence(sample.log_evidence, sample.log_evidence_error, sample.pareto_k)
 
     @property
     def log_evidence(self) -> float:
