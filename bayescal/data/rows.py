@@ -86,6 +86,13 @@ class Rows(NamedTuple):
         plain = np.add(score, 0.0, dtype=np.float64)  # no -0.0
         return cls(plain, trials, hits, cells, none, np.zeros(score.size), **more)
 
+    @classmethod
+    def on_grid(cls, score: Floats, trials: Floats, hits: Floats) -> Rows:
+        """Rows of parts of the grid, by the means of the scores of their cases."""
+        part, position = locate(score)
+        rows = cls.exact(score, trials, hits)
+        return rows._replace(grid=part.astype(np.int16), position=position * trials)
+
     @property
     def is_exact(self) -> bool:
         """Whether no row is a part of the grid."""
@@ -255,7 +262,7 @@ def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Ro
 
 def locate(score: Floats) -> tuple[Index, Floats]:
     """Part of the grid of each score, and the position in it as a whole number of steps."""
-    part = _part_of(score)
+    part = part_of(score)
     position = np.subtract(score, _LOWER.take(part))
     position *= CELL_PARTS / _WIDTH.take(part)
     np.clip(position, 0, CELL_PARTS, out=position)
@@ -267,7 +274,7 @@ def mean_score(part: NDArray[Any], position: Floats, trials: Floats) -> Floats:
     return np.asarray(_LOWER[part] + _WIDTH[part] * (position / (trials * CELL_PARTS)))
 
 
-def _part_of(score: Floats) -> Index:
+def part_of(score: Floats) -> Index:
     with np.errstate(divide="ignore"):
         scaled = 1 - score
         np.divide(score, scaled, out=scaled)
@@ -290,7 +297,7 @@ def row_of(rows: Rows, score: Floats) -> Index:
     row_at = np.searchsorted(rows.grid, np.arange(GRID))
     row = np.empty(score.size, dtype=np.intp)
     for part in blocks(score.size):
-        row_at.take(_part_of(score[part]), out=row[part], mode="clip")
+        row_at.take(part_of(score[part]), out=row[part], mode="clip")
     return row
 
 

@@ -45,6 +45,7 @@ from bayescal.data.roles import (
     IMPUTATION,
     LONGEST_FIT,
     MOST_COMBINATIONS,
+    NO_STRUCTURE,
     LabelRoles,
     Periods,
     as_roles,
@@ -208,6 +209,12 @@ class CalibrationData:
             cases, squares, _ = table._sums
             check_alike(table._labels, cases, kish(cases, squares) if table.is_pseudo else cases)
         return table
+
+    @classmethod
+    def _of_means(cls, score: Floats, trials: Floats, hits: Floats) -> Self:
+        """The table of cases that were counted within parts of the grid; scores are their means."""
+        rows = Rows.on_grid(score, trials, hits)
+        return cls._new(added([Contents(NO_STRUCTURE, ((),), rows, "counts")]))
 
     def _changed(self, contents: Contents) -> Self:
         """A table of other contents, which has outcomes if this one has."""
