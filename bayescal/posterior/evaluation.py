@@ -233,9 +233,7 @@ def evaluate(
     """
     keys, missing = [], dict[CurvesOfTable, dict[Key, Floats]]()
     for curves, wanted in asked:
-        keys.append(
-            [(curves.read_off(name), key_of(name, opts, population)) for name, opts in wanted]
-        )
+        keys.append([(curves.read_off(call[0]), key_of(*call, population)) for call in wanted])
         for of, key in keys[-1]:
             if key not in of._known:
                 refuse_infinite(key.name, of.problem.data)
