@@ -23,8 +23,8 @@ from bayescal.gain._terms import (
     told_impossible,
     treated,
 )
-from bayescal.gain.by_curve import Posterior, calibration_mixture, quantiles
 from bayescal.gain.paired import PairedPredictions
+from bayescal.gain.routes import Posterior, calibration_mixture, quantiles
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from bayescal.data.matrices import (
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.gain._result import RecalibrationGain
-from bayescal.gain.by_curve import Posterior, Views, by_view, in_shares
 from bayescal.gain.paired import PairedPredictions, is_function
+from bayescal.gain.routes import Posterior, Views, by_view, in_shares
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.words import views_of
 from bayescal.posterior.imputed import in_turn, missing_information, widened
