@@ -61,14 +61,14 @@ Views = tuple[CalibrationPosterior, CalibrationPosterior]
 
 @dataclass(frozen=True)
 class Posterior:
-    """Draws of the gains, each of shape (draws,); and the mixtures fitted before and after, if any.
+    """Draws of the gains, each of shape (draws,), and what was fitted before and after, if any was.
 
     `exact` says which side is exactly calibrated in each draw: 0 neither, 1 before, 2 after.
     """
 
     draws: Terms
-    before: Mixture | None = None
-    after: tuple[Mixture, ...] = ()
+    before: Mixture | CalibrationPosterior | None = None
+    after: tuple[Mixture | CalibrationPosterior, ...] = ()
     exact: NDArray[np.intp] | None = None
 
     def interval(self, name: str, tail: float) -> tuple[float, float]:
@@ -137,7 +137,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
 
     # A site has few cases in a row: the mean of their logarithms costs nothing.
     event, other = map(alike.means, log_gains(first, second, happened))
-    return Posterior(_gains(pairs, alike, thresholds, (event, other), drawn))
+    return Posterior(_gains(pairs, alike, thresholds, (event, other), drawn), views[0], views[1:])
 
 
 def _happened(pairs: PairedPredictions, alike: Alike) -> Floats:
