@@ -381,7 +381,7 @@ class SeveralGains(OfSeveral[RecalibrationGain], RecalibrationGain):
     def _gains(
         self, curves: Sequence[tuple[CalibrationPosterior, ...]]
     ) -> list[tuple[CalibrationPosterior, RecalibrationGain]]:
-        """The gains for all cases, and for other curves whose cases have one map; with the curve."""
+        """The gains for all cases, and for others whose cases have one map; each with its curve."""
         (these, _), *others = curves
         own = [views for views in others if self._cases_of(views[0]).is_rounded_map]
         return [(these, self), *((views[0], self._answer(*views)) for views in own)]
