@@ -87,7 +87,10 @@ def small(share: float = 0.7) -> float:
 
 
 def figure_of(rows: int, columns: int, size: tuple[float, float], **options: Any) -> list[Axes]:
-    """Axes on a figure of their own, which finds room for their labels."""
+    """Axes on a figure of their own, which finds room for their labels.
+
+    A page has no time for that: there `gridspec_kw` says where axes end, as shares of the figure.
+    """
     import matplotlib.pyplot as plt
 
     _, grid = plt.subplots(
@@ -96,9 +99,10 @@ def figure_of(rows: int, columns: int, size: tuple[float, float], **options: Any
     return list(grid.flat)
 
 
-def as_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes to draw on: those given, or new ones."""
-    return figure_of(1, 1, (width, height))[0] if ax is None else _checked(ax, "ax")
+def as_axes(ax: Axes | None, width: float, height: float, **ends: float) -> Axes:
+    """The axes to draw on: those given, or new ones, which end there on the figure of a page."""
+    new = () if ax is not None else figure_of(1, 1, (width, height), gridspec_kw=ends)
+    return new[0] if new else _checked(ax, "ax")
 
 
 def _checked(ax: Any, name: str) -> Axes:
