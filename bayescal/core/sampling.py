@@ -76,14 +76,16 @@ def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     the fortieth are spread evenly, and paired with the others at random.
     """
     size = 1 << power
-    points = np.empty((size, d))
-    for axis in range(d):
-        # of a lattice, the remainders of multiples; they are exact, as the size is a power of 2
-        steps = np.arange(size) * GENERATORS[axis] & (size - 1) if axis < len(GENERATORS) else None
-        points[:, axis] = (rng.permutation(size) if steps is None else steps) / size
+    # of a lattice, the remainders of multiples; they are exact, as the size is a power of 2
+    steps = np.arange(size)[:, None] * np.array(GENERATORS[:d]) & (size - 1)
+    beyond = [rng.permutation(size) for _ in range(d - steps.shape[1])]
+    points: Floats = np.column_stack([steps, *beyond]) / size
     points += rng.random(d)
     points -= np.floor(points)
-    return np.asarray(1 - np.abs(2 * points - 1))
+    points *= 2
+    points -= 1
+    np.abs(points, out=points)
+    return np.subtract(1, points, out=points)
 
 
 def normal_points(power: int, d: int, rng: np.random.Generator) -> Floats:
@@ -271,6 +273,11 @@ class Sample:
         if self.proposals is None or self.weights is None:
             return self.draws, np.full(len(self.draws), 1 / len(self.draws))
         return self.proposals, self.weights
+
+    def mapped(self, to: Callable[[Floats], Floats]) -> Sample:
+        """The same with its draws, and what they were chosen from, in other coordinates."""
+        proposals = None if self.proposals is None else to(self.proposals)
+        return replace(self, draws=to(self.draws), proposals=proposals)
 
 
 def mix_samples(
@@ -507,10 +514,10 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     """Log density of an even mixture of kernels of one scale; several centres have one block."""
     centres, scale = kernels.centres, kernels.scale
     whiten = np.linalg.inv(scale).T
-    middle = centres.mean(axis=0) @ whiten
+    middle = (centres[0] if len(centres) == 1 else centres.mean(axis=0)) @ whiten
     whitened = points @ whiten
     whitened -= middle
-    density = np.full(len(points), -np.log(np.diag(scale)).sum() - np.log(len(centres)))
+    density = np.full(len(points), -np.log(scale.diagonal()).sum() - np.log(len(centres)))
     for part in kernels.blocks:
         d = part.stop - part.start
         degrees, own = _degrees(d), whitened[:, part]

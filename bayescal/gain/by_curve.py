@@ -87,6 +87,7 @@ def by_curve(
     The hypotheses of the averaged fit of either side have half of the prior probability. They
     explain the same outcomes, so that evidence weighs them against each other.
     """
+    pairs = pairs.collapsed(thresholds)
     sides = [
         calibration_mixture(table, prior, seed, draws)
         for table in (pairs.table_before, pairs.tables_after[0])

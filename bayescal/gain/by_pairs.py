@@ -26,92 +26,18 @@ from bayescal.gain._terms import (
 )
 from bayescal.gain.by_curve import Posterior, calibration_mixture, joined
 from bayescal.gain.paired import Alike, PairedPredictions, of_neighbours
+from bayescal.gain.refit import Refit
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import CurveDensity
-from bayescal.model.curve import expit_in_place
 from bayescal.model.curves import CURVES
-from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import Prior
-from bayescal.model.problem import prepare
+from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.intervals import among_few
 from bayescal.posterior.population import ClusterBootstrap, draw_population
 
-__all__ = ["Refit", "by_pairs"]
+__all__ = ["by_pairs", "refit_of"]
 
 FAMILY = CURVES["beta"]
-POSITIVE, COMBINATION = np.array(FAMILY.positive), np.array(FAMILY.combination)
-REFIT_STEPS = 50
-REFIT_CLOSE = 1e-4
-REFIT_LONGEST = 1.0
-
-
-class Refit:
-    """A beta curve fitted again to every weighting of the same cases, all at once.
-
-    The mode of the cases themselves is where each search starts; rows of the curves are those of
-    `problem`.
-    """
-
-    def __init__(self, data: CalibrationData, prior: Prior) -> None:
-        problem = prepare(data, curve=FAMILY, prior=prior, random_state=0)
-        self.prior, self.problem = prior, problem
-        self.start = CurveDensity(problem).mode().point
-        self.offset, self.basis = FAMILY.basis(problem.score, problem.frame)
-        products = self.basis[:, :, None] * self.basis[:, None, :]
-        self.products = products.reshape(problem.score.size, -1)
-
-    def curves(self, trials: Floats, hits: Floats) -> Floats:
-        """The curve at every score, for weightings of the rows, all of shape (replicates, rows).
-
-        By a step of Fisher scoring, then Newton steps where the surface is concave.
-        """
-        u = np.tile(self.start, (trials.shape[0], 1))
-        events, left = hits @ self.basis, np.arange(trials.shape[0])
-        fitted = self._probability(u[:1])
-        for turn in range(REFIT_STEPS):
-            step = self._step(u[left], trials, events, fitted, newton=turn > 0)
-            longest = np.abs(step).max(axis=1)
-            u[left] += step * np.minimum(1.0, REFIT_LONGEST / np.maximum(longest, 1e-300))[:, None]
-            far = longest > REFIT_CLOSE
-            if not far.any():
-                break
-            if not far.all():
-                left, trials, events = left[far], trials[far], events[far]
-            fitted = self._probability(u[left])
-        return self._probability(u)
-
-    def _coefficients(self, u: Floats) -> Floats:
-        return np.stack(FAMILY.coefficients(list(u.T)), axis=1)
-
-    def _probability(self, u: Floats) -> Floats:
-        log_odds: Floats = self._coefficients(u) @ self.basis.T
-        log_odds += self.offset
-        return expit_in_place(log_odds)
-
-    def _step(
-        self, u: Floats, trials: Floats, events: Floats, fitted: Floats, *, newton: bool
-    ) -> Floats:
-        size = self.basis.shape[1]
-        expected = trials * fitted
-        score = events - expected @ self.basis
-        information = (BINOMIAL.spread(trials, fitted) @ self.products).reshape(-1, size, size)
-        coefficients = self._coefficients(u)
-        jacobian = np.where(POSITIVE, coefficients, 1.0)[:, :, None] * COMBINATION
-        gradient = np.einsum("ikd,ik->id", jacobian, score)
-        curvature = jacobian.transpose(0, 2, 1) @ information @ jacobian
-        for index, name in enumerate(FAMILY.coordinates):
-            slope, bend = self.prior.of(name).slope_and_curvature(u[:, index])
-            gradient[:, index] += slope
-            curvature[:, index, index] += np.abs(bend)
-        if newton:
-            bends = np.where(POSITIVE, score * coefficients, 0.0)
-            exact = curvature - np.einsum("ik,kd,ke->ide", bends, COMBINATION, COMBINATION)
-            concave = np.linalg.eigvalsh(exact)[:, :1, None] > 0
-            curvature = np.where(concave, exact, curvature)
-        step: Floats = np.linalg.solve(curvature, gradient[..., None])[..., 0]
-        return step
-
-
 # The side that is exactly calibrated.
 BEFORE, AFTER = 1, 2
 # Cases for one where predictions stand in place of outcomes: they are not drawn, and the prior,
@@ -235,8 +161,7 @@ class _Side:
         thresholds: Sequence[float],
         other: Floats,
     ) -> None:
-        self.refit = Refit(table, prior)
-        problem = self.refit.problem
+        problem, self.refit = refit_of(table, prior)
         self.score, self.share = problem.stated, problem.trials / problem.n
         self.total = float(pairs.weight.sum())
         outcome = pairs.outcome
@@ -272,4 +197,15 @@ class _Side:
         mass = others + events
         events[is_other_exact] = (self.by_other @ weight[is_other_exact].T).T
         cases = np.where(is_other_exact, CERTAIN, 1.0)[:, None] * self.total
-        return mass, self.refit.curves(cases * mass, cases * events)
+        return mass, self.refit.curves(self.refit.modes(cases * mass, cases * events))
+
+
+def refit_of(data: CalibrationData, prior: Prior) -> tuple[Problem, Refit]:
+    """The problem of some cases, and its beta curve, which is fitted again to their weightings.
+
+    Searches start where the curve of the cases themselves is most probable.
+    """
+    problem = prepare(data, curve=FAMILY, prior=prior, random_state=0)
+    offset, basis = FAMILY.basis(problem.score, problem.frame)
+    start = CurveDensity(problem).mode().point
+    return problem, Refit(FAMILY, prior, offset[None], basis[None], start)

@@ -212,7 +212,7 @@ class Curve:
     @property
     def is_rough(self) -> bool:
         """Whether it has deviations, whose scale tau is integrated over."""
-        return any(name.startswith("deviation") for name in self.coordinates)
+        return "deviation_1" in self.coordinates
 
     @property
     def is_bounded(self) -> bool:

@@ -109,13 +109,9 @@ def _log_products(shares: Floats, log_ratio: Floats) -> Floats:
     By one logarithm of their product, whose factors are at most 1.
     """
     largest = np.maximum(log_ratio, 0)
-    like, unlike = np.exp(-largest), np.exp(log_ratio - largest)
-    product, unlike = np.ones((shares.size, log_ratio.shape[1])), unlike - like
-    for first, change in zip(like, unlike, strict=True):
-        factor = np.multiply.outer(shares, change)
-        factor += first
-        product *= factor
-    return np.asarray(np.log(product) + largest.sum(axis=0))
+    by_law = np.stack([np.exp(-largest), np.exp(log_ratio - largest)], axis=1)
+    factors = np.stack([1 - shares, shares], axis=1) @ by_law
+    return np.asarray(np.log(np.multiply.reduce(factors, axis=0)) + largest.sum(axis=0))
 
 
 def one_of_shares(shares: Floats, log_weight: Floats, rng: np.random.Generator) -> Floats:

@@ -486,9 +486,8 @@ def plan(result: Any, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
     --------
     >>> import bayescal as bc
     >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
-    >>> result = bc.plan(
-    ...     width=0.3, of="calibration_slope", truth="clinical", scores=scores, random_state=1
-    ... )
+    >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "curve"}
+    >>> result = bc.plan(**goal, truth="clinical", scores=scores, random_state=1)
     >>> [panel.get_xlabel() for panel in bc.plots.plan(result)]
     ['Patients', 'Patients']
     """

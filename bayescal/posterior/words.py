@@ -213,12 +213,12 @@ def missing_in_words(post: Any) -> str:
     return f"missing information: {', '.join(told)}"
 
 
-def told_beside(post: Any, asked: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
-    """What is told beside a summary: how scores and weights are read, and which rows to doubt.
+def told_beside(post: Any, asked: Sequence[str]) -> dict[str, Any]:
+    """What is told beside a summary of functionals: how scores and weights are read, what to doubt.
 
-    `asked`, `shown`: functionals, and those of them that the scores define.
+    Those that the scores do not define are `undefined`.
     """
-    problems = [one.problem for one in post.imputations]
+    problems = [part.problem for part in post._parts]
     undefined, cautions = undefined_measures(problems), cautions_at_ends(problems)
     known = "is among the draws of distances"
     if post.prob_calibrated is None:
@@ -232,7 +232,9 @@ def told_beside(post: Any, asked: Sequence[str], shown: Sequence[str]) -> dict[s
         "pseudo_posterior": data.is_pseudo,
         "weight_type": data.weight_type,
         "undefined": {name: why for name, why in undefined.items() if name in asked},
-        "cautions": {name: why for name, why in cautions.items() if name in shown},
+        "cautions": {
+            name: why for name, why in cautions.items() if name in {*asked} - {*undefined}
+        },
         **({} if post.design is None else post.design.to_dict()),
         **({"imputations": len(problems)} if len(problems) > 1 else {}),
     }

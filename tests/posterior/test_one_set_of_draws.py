@@ -211,7 +211,7 @@ def test_a_fit_of_one_family_is_read_from_its_own_draws():
         *bc.simulate.sample("D4", 100, random_state=1), curve="beta", draws=400, random_state=1
     )
     draws = flat(post.tce())
-    np.testing.assert_array_equal(draws, post.tables[0].values([("tce", {})], "bootstrap")["tce"])
+    np.testing.assert_array_equal(draws, post.tables[0].values([("tce", {})], "bootstrap")[0])
     signed = flat(post.functional("signed_error"))
     assert (draws >= np.abs(signed) - 1e-12).all()
     assert "exact calibration was not considered" in repr(post)
