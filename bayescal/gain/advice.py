@@ -64,7 +64,7 @@ MANY_EVENTS, FEW_PARAMETERS = 200, 2
 TESTED = 0.05
 
 NET_BENEFIT = "net_benefit"
-ENDS = "gain", "lower", "upper"
+GAIN_ENDS = "gain", "lower", "upper"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ class Recommendation:
         str
         """
         kind, at, threshold = (measure or self.measure).partition("@")
-        columns = [self.table[f"{kind}_{part}{at}{threshold}"] for part in ENDS]
+        columns = [self.table[f"{kind}_{part}{at}{threshold}"] for part in GAIN_ENDS]
         middle, lower, upper = per_thousand(*(float(column[name]) for column in columns))
         return f"{middle} ({lower} to {upper})"
 
@@ -259,7 +259,7 @@ def recommendation(
         kind, at, threshold = measure.partition("@")
         for name, draws in by_update.items():
             numbers = (float(draws.mean()), *equal_tailed(draws, ci_prob))
-            for part, number in zip(ENDS, numbers, strict=True):
+            for part, number in zip(GAIN_ENDS, numbers, strict=True):
                 rows[name][f"{kind}_{part}{at}{threshold}"] = number
     for name, row in rows.items():
         row["prob_better"] = float(np.mean(decides[name] > decides["identity"]))
@@ -406,7 +406,7 @@ class SeveralRecommendations(OfSeveral[Recommendation], Recommendation):
         for view in views:
             advice = self._answer(view)
             row = advice.table.loc[name]
-            numbers = {end: row[f"{self.measure}_{end}"] for end in ENDS}
+            numbers = {end: row[f"{self.measure}_{end}"] for end in GAIN_ENDS}
             rows.append({"choice": advice.choice, **numbers, "prob_better": row["prob_better"]})
         table = pd.DataFrame(rows, pd.Index([view._title for view in views], name="curve"))
         table.attrs["update"] = name
