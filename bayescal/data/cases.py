@@ -19,8 +19,6 @@ from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarni
 from bayescal.core.text import exact, shortened
 from bayescal.data.frames import as_plain
 
-__all__ = ["CheckedCases", "Index", "aligned", "column_names", "columns_in_order", "common_labels"]
-
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 # Whole numbers of so many bytes.

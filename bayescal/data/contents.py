@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +58,6 @@ from bayescal.data.weights import (
     warn_of_types,
 )
 
-__all__ = []
-
-NONE: Mapping[str, str] = {}
 CASES = ("y_true", "time", "y_prob")
 # What a chunk can have.
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
@@ -103,9 +100,19 @@ class Contents:
 
 
 def _of_rows(
-    structure: Structure, cells: tuple[Cell, ...], rows: Iterable[Rows], **more: Any
+    structure: Structure,
+    cells: tuple[Cell, ...],
+    rows: Iterable[Rows],
+    *,
+    later: bool = False,
+    **more: Any,
 ) -> Contents:
-    """The sum of rows, of some groups: those remain that have a case."""
+    """The sum of rows, of some groups: those remain that have a case; or rows to be summed `later`.
+
+    Those of a part of a table are summed once, with those of others.
+    """
+    if later:
+        return Contents(structure, cells, Rows.joined([*rows]), **more)
     cases = total(rows)
     present, cell = numbered(cases.cell)
     if present.size < len(cells):
@@ -115,12 +122,13 @@ def _of_rows(
 
 
 def regrouped(
-    parts: Sequence[Contents], structure: Structure, having: Mapping[str, str] = NONE
+    parts: Sequence[Contents], structure: Structure, having: Mapping[str, str] | None = None
 ) -> Contents:
     """All cases of some tables in other groups, or of the groups `having` some levels by role."""
+    wanted = (having or {}).items()
     moved = [
         [
-            tuple(of[role] for role in structure.levels) if having.items() <= of.items() else None
+            tuple(of[role] for role in structure.levels) if wanted <= of.items() else None
             for of in map(part.structure.named, part.cells)
         ]
         for part in parts
@@ -201,7 +209,7 @@ def of_group(contents: Contents, at: int) -> Contents:
 def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
     """The same cases with some roles forgotten; with clusters, their strata."""
     structure = contents.structure.without(roles)
-    gone = DEPENDENCE if "cluster" in roles else [role for role in roles if role == "stratum"]
+    gone = DEPENDENCE if "cluster" in roles else {"stratum"} & {*roles}
     if structure == contents.structure and not gone:
         return contents
     return regrouped([replace(contents, cases=contents.cases.without(gone))], structure)
@@ -234,14 +242,6 @@ def _divided(contents: Contents, m: int) -> Contents:
     return replace(contents, cases=contents.cases.divided(m), unknown=unknown)
 
 
-class Taken(NamedTuple):
-    """Cases as they were checked, the groups they are in, if there are any, and their table."""
-
-    cases: CheckedCases
-    code: Index | None
-    contents: Contents
-
-
 def read(
     y_true: Any,
     y_prob: Any,
@@ -252,8 +252,11 @@ def read(
     pos_label: Any = None,
     horizon: Any = None,
     part: bool = False,
-) -> Taken:
-    """Check cases, which are all that there are or a `part` of them, and sum them by score."""
+) -> tuple[CheckedCases, Index | None, Contents]:
+    """Cases as they are checked, the group of each if there are groups, and the table of all.
+
+    They are all that there are, or a `part` of them.
+    """
     timed = isinstance(y_true, Survival)
     (y_true, y_prob, weight), roles = roles.aligned(
         **{"time" if timed else "y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
@@ -281,16 +284,17 @@ def read(
     if missing.any():
         given = None if weight is None else weight[missing]
         rows = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
-        unknown = _of_rows(structure, cells, rows, weight_type=chosen)
+        unknown = _of_rows(structure, cells, rows, later=part, weight_type=chosen)
     groups = code if structure.levels else None
     contents = _of_rows(
         *(structure, cells, each_case(score, outcome, weight, groups, **more)),
+        later=part,
         weight_type=chosen,
         horizon=horizon,
         unknown=unknown,
         is_single=score.dtype == np.float32,
     )
-    return Taken(cases, groups, contents)
+    return cases, groups, contents
 
 
 def contents_of(
@@ -356,7 +360,7 @@ class Reader:
             labels = as_vector(y_true, "y_true").tolist()
             self._other_labels |= {each for each in labels if not is_missing(each)}
         self._waiting.append(contents)
-        self._size += contents.cases.score.size
+        self._size += score.size
         if self._size >= max(BLOCK, self._most):
             self._waiting, self._size = [added(self._waiting)], 0
             self._most = MOST_WAITING * self._waiting[0].cases.score.size

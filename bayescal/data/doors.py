@@ -31,8 +31,6 @@ from bayescal.data.roles import LabelRoles, Labels, are_columns
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon, timed
 
-__all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

@@ -283,7 +283,7 @@ def read_groups(roles: Roles, size: int) -> Groups:
 def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Cells in the order of the names of their groups: as numbers if all are, else by letters."""
     label_of = {str(Structure.label(cell)): cell for cell in cells}
-    return tuple(label_of[label] for label in in_order(label_of))
+    return tuple(map(label_of.__getitem__, in_order(label_of)))
 
 
 def labels_of(values: Any, size: int | None, name: str) -> tuple[NDArray[np.intp], list[str]]:

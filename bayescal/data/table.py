@@ -904,8 +904,7 @@ class CalibrationData:
 
     def pooled(self) -> CalibrationData:
         """The same cases with site, period and subgroups forgotten."""
-        groups = [role for role in self.levels if role != IMPUTATION]
-        return self._changed(forgotten(self._contents, groups))
+        return self._changed(forgotten(self._contents, {*self.levels} - {IMPUTATION}))
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -974,8 +973,8 @@ def _without_hits(contents: Contents) -> Contents:
 
 def check_factors(data: CalibrationData) -> CalibrationData:
     """A table with groups by several factors, refused if one has one level, or cells are many."""
-    levels = {name: of for name, of in data.levels.items() if name != IMPUTATION}
-    for name, each in levels.items():
+    structure = data._shown.structure
+    for name, each in structure.levels.items():
         if len(each) < 2:
             raise InputError(
                 f"the factor {shortened(name)!r} has one level, {shortened(each[0])!r}, so "
@@ -983,7 +982,7 @@ def check_factors(data: CalibrationData) -> CalibrationData:
             )
     if len(data.cells) > MOST_COMBINATIONS:
         counted = ", ".join(
-            f"{shortened(name)} has {len(each)} levels" for name, each in levels.items()
+            f"{shortened(name)} has {len(each)} levels" for name, each in structure.levels.items()
         )
         raise InputError(
             f"there are {len(data.cells):,} combinations of levels, and at most "
