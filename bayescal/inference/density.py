@@ -429,8 +429,7 @@ class CurveDensity:
     def at(self, tau: float) -> CurveDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
-        density.prior, density.peak = self.prior.at(tau), None
-        density.joint = replace(self.joint, prior=density.prior)
+        density.joint, density.peak = replace(self.joint, tau=tau), None
         return density
 
     def _read(self, v: Floats) -> tuple[Floats, Floats]:
@@ -506,7 +505,7 @@ def middle_of(density: CurveDensity) -> tuple[Floats, Floats]:
 
 def prior_covariance(density: CurveDensity, at: Floats) -> Floats:
     """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
-    curvature = JointPrior(density.prior, density.curve.coordinates).derivatives(at)[2]
+    curvature = density.joint.derivatives(at)[2]
     jacobian = density.jacobian(density.curve.with_offset(at[None])[0, 1:])
     variance = 1 / np.maximum(-curvature, LEAST_PRECISION)
     return np.asarray((jacobian * variance) @ jacobian.T)

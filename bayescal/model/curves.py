@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import expit, logit
@@ -114,9 +115,9 @@ def _frame_with_cells(score: Floats, trials: Floats, centre: float) -> Frame:
     return replace(spline_frame(score, trials, centre), cells=cells_of(score, trials))
 
 
-def union_of(families: Iterable[Curve]) -> Curve:
+@lru_cache(maxsize=8)
+def union_of(*compared: Curve) -> Curve:
     """The average's curve, with cells of the scores when `pieces` is among the families."""
-    compared = tuple(families)
     curve = replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES in compared else AVERAGE
     if any(family.is_bounded for family in compared):
         curve = _with_rates(curve)
@@ -323,7 +324,7 @@ def as_curve(curve: str | Curve) -> Curve:
 
 def average_of(names: Iterable[str]) -> Curve:
     """The curve of an average over these families."""
-    return union_of(as_curve(name) for name in names)
+    return union_of(*map(as_curve, names))
 
 
 def updates(names: Iterable[str] | None = None, up_to: str | None = None) -> dict[str, str]:

@@ -505,9 +505,9 @@ class Prior:
         """Joint log density of draws `u` of shape (draws, d)."""
         return JointPrior(self, coordinates).logpdf(u)
 
-    def deviation_logpdf(self, deviations: Floats) -> Floats:
-        """Joint log density of deviations of shape (draws, k), tau summed out."""
-        taus, weights = np.array(self.roughness).T
+    def deviation_logpdf(self, deviations: Floats, tau: float | None = None) -> Floats:
+        """Joint log density of deviations of shape (draws, k), tau summed out or fixed."""
+        taus, weights = np.array(self.roughness if tau is None else ((tau, 1.0),)).T
         size, squares = deviations.shape[1], np.vecdot(deviations, deviations)
         level = np.log(weights) - size * np.log(taus)
         terms = level[:, None] - squares / (2 * taus**2)[:, None]
@@ -555,10 +555,11 @@ class Prior:
 
 @dataclass(frozen=True)
 class JointPrior:
-    """The prior of all coordinates of a curve; its deviations share one scale."""
+    """The prior of all coordinates of a curve, the scale of its deviations summed out or fixed."""
 
     prior: Prior
     coordinates: tuple[str, ...]
+    tau: float | None = None
 
     @cached_property
     def laws(self) -> tuple[list[tuple[int, Distribution]], NDArray[np.intp]]:
@@ -579,7 +580,7 @@ class JointPrior:
             density += law.logpdf(u[:, column])
         if not rough.size:
             return density
-        return density + self.prior.deviation_logpdf(u[:, rough])
+        return density + self.prior.deviation_logpdf(u[:, rough], self.tau)
 
     def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
         """Log density at one point of shape (d,), and its first and second derivatives.
@@ -592,7 +593,8 @@ class JointPrior:
             value += float(law.logpdf(u[column]))
             slope[column], curvature[column] = law.slope_and_curvature(u[column])
         if rough.size:
-            ((tau, _),) = self.prior.roughness
+            tau = self.tau
+            assert tau is not None
             slope[rough], curvature[rough] = -u[rough] / tau**2, -1 / tau**2
             value += (
                 float(slope[rough] @ u[rough]) / 2 - rough.size * np.log(2 * np.pi * tau**2) / 2
