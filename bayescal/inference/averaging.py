@@ -21,7 +21,7 @@ from bayescal.model.draws import (
     Averaged,
     Part,
     Shares,
-    in_average,
+    in_union,
     on_scores,
     problem_of,
     shares_of,
@@ -286,7 +286,7 @@ class Mixture:
             rows = np.flatnonzero(part == number)
             if rows.size:
                 drawn, size[rows] = self._drawn_of(name, sample, rows.size, rng)
-                u[rows] = in_average(self._samples.problem_of(name), drawn, problem)
+                u[rows] = in_union(self._samples.problem_of(name), drawn, problem)
         mixed = of_mixture([*parts.values()], log_prior, u)
         exact = _marked(size, self.prob_calibrated, rng)
         averaged = Averaged(self.weights, self._asked, self.prob_calibrated, part, exact)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from scipy.special import expit, logit
@@ -53,7 +52,7 @@ __all__ = [
     "Frame",
     "as_curve",
     "average_of",
-    "own_name",
+    "in_average",
     "register",
     "stored_curve",
     "unregister",
@@ -115,7 +114,6 @@ def _frame_with_cells(score: Floats, trials: Floats, centre: float) -> Frame:
     return replace(spline_frame(score, trials, centre), cells=cells_of(score, trials))
 
 
-@lru_cache(maxsize=8)
 def union_of(*compared: Curve) -> Curve:
     """The average's curve, with cells of the scores when `pieces` is among the families."""
     curve = replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES in compared else AVERAGE
@@ -128,7 +126,7 @@ def union_of(*compared: Curve) -> Curve:
     from scipy.linalg import block_diag
 
     combination = block_diag(*(np.array(each.combination) for each in (curve, *others)))
-    named = (own_name(each, name) for each in others for name in each.coordinates)
+    named = (_own_name(each, name) for each in others for name in each.coordinates)
     return replace(
         curve,
         coordinates=(*curve.coordinates, *named),
@@ -148,9 +146,38 @@ def _with_rates(curve: Curve) -> Curve:
     )
 
 
-def own_name(family: Curve, coordinate: str) -> str:
+def _own_name(family: Curve, coordinate: str) -> str:
     """What an average calls a coordinate of a family that others do not share."""
     return f"{family.name}_{coordinate}"
+
+
+def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Floats:
+    """A family's draws in the union of coordinates, zero where it has none.
+
+    Parameters
+    ----------
+    curve : Curve
+    draws : ndarray of shape (draws, d)
+        Its own working coordinates.
+    union : Curve
+        The average's, from `union_of`.
+    frame : Frame
+        Of the average.
+
+    Returns
+    -------
+    ndarray of shape (draws, d)
+        With as many columns as the average has at that frame.
+    """
+    where = {name: k for k, name in enumerate(union.at(frame).coordinates)}
+    values = dict(zip(curve.at(frame).coordinates, draws.T, strict=False))
+    if curve.in_average is not None:
+        values = curve.in_average(draws, frame)
+    united = np.zeros((draws.shape[0], len(where)))
+    for name, value in values.items():
+        own = _own_name(curve, name)
+        united[:, where[own if own in where else name]] = value
+    return united
 
 
 @dataclass(frozen=True, eq=False)

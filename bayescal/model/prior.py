@@ -233,25 +233,6 @@ class OtherLaw:
         return pm.modelcontext(None).register_rv(self._variable(), name)
 
 
-def _check_scale(mu: Any, sigma: Any) -> None:
-    _check_real(mu, "mu")
-    _check_positive(sigma, "sigma")
-
-
-def _check_real(value: Any, name: str) -> None:
-    if not _is_number(value) or not -LARGEST <= value <= LARGEST:
-        raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
-
-
-def _check_positive(value: Any, name: str) -> None:
-    if not _is_number(value) or not 0 < value <= LARGEST:
-        raise InputError(f"{name} must be a positive number, got {shortened(repr(value))}.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real)
-
-
 def _check_others(others: Any) -> None:
     pairs = isinstance(others, tuple) and all(
         isinstance(pair, tuple)
@@ -267,8 +248,29 @@ def _check_others(others: Any) -> None:
         )
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
+
+
+class _Located:
+    """A law with a location `mu`, and parameters that are positive."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            kind = "finite" if name == "mu" else "positive"
+            inside = _is_number(value) and -LARGEST <= value <= LARGEST
+            if not inside or (kind == "positive" and value <= 0):
+                raise InputError(f"{name} must be a {kind} number, got {shortened(repr(value))}.")
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return getattr(pm, type(self).__name__)(name, **asdict(self))  # type: ignore[call-overload]
+
+
 @dataclass(frozen=True)
-class Normal:
+class Normal(_Located):
     """Normal distribution.
 
     Parameters
@@ -288,9 +290,6 @@ class Normal:
     mu: float
     sigma: float
 
-    def __post_init__(self) -> None:
-        _check_scale(self.mu, self.sigma)
-
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""
         z = (x - self.mu) / self.sigma
@@ -304,15 +303,9 @@ class Normal:
         """Independent draws of shape (size,)."""
         return rng.normal(self.mu, self.sigma, size)
 
-    def to_pymc(self, name: str) -> Any:
-        """The PyMC variable of this name; call it inside a model."""
-        import pymc as pm
-
-        return pm.Normal(name, self.mu, self.sigma)
-
 
 @dataclass(frozen=True)
-class StudentT:
+class StudentT(_Located):
     """Student-t distribution.
 
     Parameters
@@ -334,10 +327,6 @@ class StudentT:
     nu: float
     mu: float
     sigma: float
-
-    def __post_init__(self) -> None:
-        _check_scale(self.mu, self.sigma)
-        _check_positive(self.nu, "nu")
 
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""
@@ -361,12 +350,6 @@ class StudentT:
     def sample(self, rng: np.random.Generator, size: int) -> Floats:
         """Independent draws of shape (size,)."""
         return self.mu + self.sigma * rng.standard_t(self.nu, size)
-
-    def to_pymc(self, name: str) -> Any:
-        """The PyMC variable of this name; call it inside a model."""
-        import pymc as pm
-
-        return pm.StudentT(name, nu=self.nu, mu=self.mu, sigma=self.sigma)
 
 
 Distribution = Normal | StudentT | Rate | OtherLaw
