@@ -45,11 +45,14 @@ class CheckedCases(NamedTuple):
     score: NDArray[Any]
     weight: Floats | None
 
+    def of(self, some: Any) -> CheckedCases:
+        """Some of the cases."""
+        weight = None if self.weight is None else self.weight[some]
+        return CheckedCases(self.outcome[some], self.score[some], weight)
+
     def known(self) -> CheckedCases:
         """The cases whose outcome is known, those of shares as weighted ones."""
-        kept = ~np.isnan(self.outcome.astype(np.float64, copy=False))
-        weight = None if self.weight is None else self.weight[kept]
-        known = CheckedCases(self.outcome[kept], self.score[kept], weight)
+        known = self.of(~np.isnan(self.outcome))
         return CheckedCases(*of_shares(*known)) if are_shares(known.outcome) else known
 
 

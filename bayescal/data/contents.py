@@ -80,6 +80,8 @@ class Contents:
     unknown: Contents | None = None
     is_single: bool = False
     is_effective: bool = False
+    is_observed: bool = True
+    """Whether there are outcomes, and not scores alone."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: not what was read off the cases."""
@@ -143,13 +145,14 @@ def regrouped(
             yield at if at.cell.min(initial=0) >= 0 else at.of(at.cell >= 0)
 
     unknown = [part.unknown for part in parts if part.unknown is not None]
-    return _of_rows(
-        *(structure, cells, rows()),
-        weight_type=parts[0].weight_type,
-        horizon=parts[0].horizon,
+    together = _of_rows(structure, cells, rows())
+    return replace(
+        parts[0],
+        structure=structure,
+        cells=together.cells,
+        cases=together.cases,
         unknown=regrouped(unknown, structure, having) if unknown else None,
         is_single=any(part.is_single for part in parts),
-        is_effective=parts[0].is_effective,
     )
 
 
@@ -284,7 +287,8 @@ def read(
     if missing.any():
         given = None if weight is None else weight[missing]
         rows = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
-        unknown = _of_rows(structure, cells, rows, later=part, weight_type=chosen)
+        told = {"weight_type": chosen, "is_observed": False}
+        unknown = _of_rows(structure, cells, rows, later=part, **told)
     groups = code if structure.levels else None
     contents = _of_rows(
         *(structure, cells, each_case(score, outcome, weight, groups, **more)),
@@ -299,15 +303,16 @@ def read(
 
 def contents_of(
     y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, **told: Any
-) -> Contents:
-    """What the table of some cases holds, with what was told of them as in `read`."""
-    (outcome, score, weight), code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+) -> tuple[Contents, CheckedCases]:
+    """What the table of some cases holds, with what was told as in `read`; and the cases."""
+    cases, code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+    outcome, score, weight = cases
     if contents.horizon is not None:
         check_codes(y_true.unnamed_codes)
         _check_followed(contents)
     if weight is not None and contents.weight_type is None:
         warn_of_ambiguity(weight, score, np.nan_to_num(outcome), code)
-    return contents
+    return contents, cases
 
 
 class Reader:
