@@ -354,7 +354,7 @@ class CurveDensity:
         k, d = self.combination.shape
         coefficients = self.combination @ v[:d]
         np.exp(coefficients, out=coefficients, where=self.positive)
-        rates = np.array([law.from_normal(z) for law, z in zip(self.rates, v[d:], strict=True)])
+        rates = np.array(list(map(Rate.from_normal, self.rates, v[d:])))
         value, by_part, information = self.by_coefficients(coefficients, rates)
         jacobian, bend = np.zeros((by_part.size, v.size)), np.zeros((v.size, v.size))
         jacobian[:k, :d] = self.jacobian(coefficients)
@@ -554,15 +554,17 @@ class _Pivoted:
         moved[:, 0] += sign * (coefficients[:, 2:] @ self.at_pivot - self.calibrated)
         return moved
 
-    def carried(self, mode: Mode) -> Mode:
-        """A mode of the density and its information, carried over exactly."""
+    def carried(self, of: tuple[Mode, float]) -> tuple[Mode, float]:
+        """A mode of the density and its information, carried over exactly, with its share."""
         if not self.active:
-            return mode
+            return of
+        mode, share = of
         density, jacobian = self.density, np.eye(mode.point.size)
         slopes = density.jacobian(density.curve.with_offset(mode.point[None])[0, 1:])
         jacobian[0, 1 : density.size] = -(self.at_pivot @ slopes[1:, 1:])
         information = jacobian.T @ mode.information @ jacobian
-        return Mode(self.moved(mode.point[None], 1)[0], mode.value, information, mode.converged)
+        point = self.moved(mode.point[None], 1)[0]
+        return Mode(point, mode.value, information, mode.converged), share
 
 
 @one_blas_thread
@@ -574,7 +576,7 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
         return sample_saturated(problem, draws)
     rng, density = problem.rng("curve"), CurveDensity(problem)
     modes, pivoted = density.proposals(), _Pivoted(density, problem)
-    carried = [(pivoted.carried(mode), share) for mode, share in modes]
+    carried = list(map(pivoted.carried, modes))
     # Deviations have tails as light as their prior's.
     heavy, good_ess = problem.curve.size - density.joint.laws[1].size, density.good_ess
     sample = importance_sample(pivoted, carried, draws, rng, good_ess, heavy=heavy)

@@ -13,6 +13,7 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.core.text import shortened
+from bayescal.core.versions import one_blas_thread
 from bayescal.inference.loo import (
     DRAWS,
     CasesOfClusters,
@@ -223,6 +224,7 @@ RAW = ("tce", *RATIO_AND_SLOPE)
 NEAR_RAW, MOST_RAW = 1e-10, 20.0
 
 
+@one_blas_thread
 def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
     """The table of `MultilevelPosterior.table`."""
     import pandas as pd

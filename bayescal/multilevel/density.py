@@ -357,9 +357,8 @@ class EffectsDensity:
             return peaks
         at = peaks.each[0].at
         unlike = np.repeat([[0.0, 1.0]], len(points), axis=1) + np.zeros((self.layout.levels, 1))
-        left = self._precision(at.given, self._prior_of_average(at.rest)[1])
-        self._add_information(left, at.of_groups, at.factor, unlike, None)
-        wide = replace(at, information=left.reshape(at.information.shape))
+        prior = self._precision(at.given, self._prior_of_average(at.rest)[1])
+        wide = replace(at, information=self._of_rest(prior, at.of_groups, at.factor, unlike))
         sure = [self._peak(at.given, start, certain=True) for start in self.sets]
         each = [*peaks.each, peaks.each[0]._replace(at=wide), *sure]
         of_held = HELD * _shares_of(sure) if sure else np.zeros((0, len(points)))
@@ -509,11 +508,10 @@ class EffectsDensity:
         average, curvature = self._prior_of_average(rest)
         of_rest[:, :r] += average
         of_rest[:, r:] -= self._pull_of_prior(given, rest)
-        left = self._precision(given, curvature)
-        self._add_information(left, information, factor, weight, apart)
+        prior = self._precision(given, curvature)
         return Expansion(
             *(layout, given, levels, rest, information, factor, weight),
-            left.reshape(size, self.rest_size, self.rest_size),
+            self._of_rest(prior, information, factor, weight, apart),
             (slope, of_rest),
             total,
         )
@@ -525,17 +523,17 @@ class EffectsDensity:
         values = values * weight
         return np.asarray(values.reshape(*values.shape[:-1], self.laws, -1).sum(axis=-2))
 
-    def _add_information(
+    def _of_rest(
         self,
-        left: Floats,
+        prior: Floats,
         information: Floats,
         factor: Floats,
         weight: Floats,
-        apart: Floats | None,
-    ) -> None:
-        """Add what groups say of the rest, the levels integrated out, to its precision.
+        apart: Floats | None = None,
+    ) -> Floats:
+        """Information (n, R, R) of the rest: what groups say, the levels integrated out, and prior.
 
-        By `apart`, (groups, r, n), the gradients of two laws differ.
+        By `apart`, (groups, r, n), the gradients of two laws differ. `prior` is overwritten.
         """
         layout, r = self.layout, len(self.varying)
         by_group = weight[layout.level][:, None, None] if layout.inner is not None else weight
@@ -546,17 +544,18 @@ class EffectsDensity:
         inside = self._together(inside, by_group)
         if layout.is_level and apart is not None:
             inside = _of_mixtures(inside, apart, weight[layout.level])
-        two = sums_of(layout.of_two, inside)
-        left[:, first, :, second] += two.transpose(0, 3, 1, 2)
+        prior[first, :, second] += sums_of(layout.of_two, inside)
+        left = _by_point(prior).reshape(-1, self.rest_size, self.rest_size)
         if layout.is_level or layout.inner is None:
-            return
+            return left
         size, levels, n = layout.positions, layout.levels, len(left)
         both = sums_of(layout.of_both, information).reshape(levels, size, r, r, -1)
         both = both.transpose(0, 1, 3, 2, 4).reshape(levels, size * r, r, -1)
         pull = right(both, factor) * np.sqrt(weight)[:, None, None]
         pull = pull.reshape(*pull.shape[:-1], self.laws, n).transpose(4, 3, 0, 2, 1)
         pull = pull.reshape(n, -1, self.rest_size)
-        left -= (pull.transpose(0, 2, 1) @ pull).reshape(left.shape)
+        left -= pull.transpose(0, 2, 1) @ pull
+        return left
 
     def _pull_of_prior(self, given: Given, rest: Floats) -> Floats:
         """Minus the slope of the log prior of the smaller terms, (n, R - r)."""
@@ -567,14 +566,13 @@ class EffectsDensity:
         return pulled.reshape(given.size, -1)
 
     def _precision(self, given: Given, of_average: Floats) -> Floats:
-        """Prior precision of the rest, of shape (n, R', r, R', r)."""
+        """Prior precision of the rest, of shape (R', r, R', r, n)."""
         r, size = len(self.varying), self.layout.positions
-        precision = np.zeros((given.size, size, r, size, r))
+        precision = np.zeros((size, r, size, r, given.size))
         for column in range(r):
-            weight = given.scales[:, :, column].T ** -2.0
-            own = np.tensordot(weight, self._structures, 1)
-            own[:, 0, 0] = of_average[:, column]
-            precision[:, :, column, :, column] = own
+            own = np.tensordot(self._structures, given.scales[:, :, column] ** -2.0, (0, 0))
+            own[0, 0] = of_average[:, column]
+            precision[:, column, :, column] = own
         return precision
 
     def _keep_quadratic(self) -> None:
@@ -670,5 +668,5 @@ def _shortened(step: Floats) -> Floats:
 
 
 def _by_point(values: Floats) -> Floats:
-    """Values (k, r, n) of each point together, of shape (n, k * r)."""
-    return np.ascontiguousarray(values.reshape(-1, values.shape[2]).T)
+    """Values (..., n) of each point together, of shape (n, all of them)."""
+    return np.ascontiguousarray(values.reshape(-1, values.shape[-1]).T)

@@ -305,7 +305,7 @@ class MultilevelPosterior:
         CalibrationPosterior
             Of the cases with all of these levels. If they are of several groups its curve is, at
             each score, the mean of the curves of the groups, weighted by how many of the cases near
-            that score each has.
+            that score each has. Errors of groups cancel in it; `own` has those of the patients.
 
         Raises
         ------

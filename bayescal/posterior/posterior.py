@@ -1399,11 +1399,7 @@ class CalibrationPosterior:
     # Words
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
-        import xarray as xr
-
-        shaped = stored.with_chains(values, self._parts[0].chains)
-        axes = {"chain": np.arange(shaped.shape[0]), "draw": np.arange(shaped.shape[1])}
-        return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
+        return stored.by_draw(values, self._parts[0].chains, name, coords)
 
     def __repr__(self) -> str:
         title = type(self).__name__ if self._one_of is None else self._one_of.title

@@ -5,8 +5,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.data.doors import Given
-from bayescal.gain.by_pairs import _Side, refit_of
 from bayescal.gain.paired import as_paired, of_neighbours
+from bayescal.gain.routes import _Side, refit_of
 from bayescal.model.priors import as_prior
 
 
