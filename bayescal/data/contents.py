@@ -39,15 +39,7 @@ from bayescal.data.roles import (
     ordered_cells,
     read_groups,
 )
-from bayescal.data.rows import (
-    MOST_WAITING,
-    Index,
-    Rows,
-    each_case,
-    numbered,
-    summed,
-    total,
-)
+from bayescal.data.rows import MOST_WAITING, Index, Rows, each_case, numbered, summed, total
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, timed
 from bayescal.data.weights import (
     are_most,
