@@ -22,9 +22,8 @@ from bayescal.data.cases import (
     check_cases,
     check_same_length,
     is_missing,
+    read_outcomes,
     refuse_first,
-    refuse_labels,
-    warn_of_absent,
 )
 from bayescal.data.clusters import check_several, check_strata, read_clusters, strata_of
 from bayescal.data.columns import ROLES, TIME_COLUMNS, WeightType
@@ -380,8 +379,10 @@ class Reader:
         types = both_types(*self._sizes) if contents.weight_type is None else None
         if types is not None and not self._once(contents.by_score[0]):
             warn_of_types(types, *self._sizes[1:])
-        if not self._has_event:
-            self._refuse_or_warn_of_labels(pos_label)
+        if not self._has_event and self._other_labels:
+            labels: NDArray[Any] = np.empty(len(self._other_labels), object)
+            labels[:] = [*self._other_labels]
+            read_outcomes(labels, pos_label=pos_label)  # which says of all what it says of some
         return contents
 
     def _once(self, rows: Rows) -> bool:
@@ -392,15 +393,6 @@ class Reader:
         event, none = rows.hits > 0, rows.trials > rows.hits
         told_once = rows.is_exact and self._known == event.sum() + none.sum()
         return told_once and are_most(rows.trials, event & none)
-
-    def _refuse_or_warn_of_labels(self, pos_label: Any) -> None:
-        """Say of labels that none is the event, or that they are no two classes."""
-        others: NDArray[Any] = np.empty(len(self._other_labels), object)
-        others[:] = list(self._other_labels)
-        if others.size > 1:
-            refuse_labels(others, pos_label)
-        for label in others:
-            warn_of_absent(pos_label, label)
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
         now = (*["weights"] * weighted, *roles.of_groups(), *set(roles.columns) & {*DEPENDENCE})
