@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -43,10 +43,9 @@ from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, ref
 from bayescal.data.weights import (
     are_most,
     as_weight_type,
-    both_types,
     sizes_of,
     warn_of_ambiguity,
-    warn_of_types,
+    warn_of_sizes,
 )
 
 CASES = ("y_true", "time", "y_prob")
@@ -376,20 +375,20 @@ class Reader:
             check_several(strata_of(contents.cases))
         if contents.horizon is not None:
             _check_followed(contents)
-        types = both_types(*self._sizes) if contents.weight_type is None else None
-        if types is not None and not self._once(contents.by_score[0]):
-            warn_of_types(types, *self._sizes[1:])
+        if contents.weight_type is None:
+            warn_of_sizes(partial(self._once, contents), *self._sizes)
         if not self._has_event and self._other_labels:
             labels: NDArray[Any] = np.empty(len(self._other_labels), object)
             labels[:] = [*self._other_labels]
             read_outcomes(labels, pos_label=pos_label)  # which says of all what it says of some
         return contents
 
-    def _once(self, rows: Rows) -> bool:
+    def _once(self, contents: Contents) -> bool:
         """Whether parts are of a collapsed table, as `look_collapsed` says it of a whole one.
 
         No two cases have one score and outcome if there are as many as scores with each outcome.
         """
+        rows = contents.by_score[0]
         event, none = rows.hits > 0, rows.trials > rows.hits
         told_once = rows.is_exact and self._known == event.sum() + none.sum()
         return told_once and are_most(rows.trials, event & none)
