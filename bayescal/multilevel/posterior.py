@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 
 PERIOD = "period"
-# Curves whose evaluations are kept, some 2 to 8 MB each: those of 40 hospitals in 24 months would
-# need 3 GB.
-MOST_VIEWS = 128
+# Most numbers of curves whose evaluations are kept, with as many weights: those of 40 hospitals in
+# 24 months would need 3 GB.
+MOST_KEPT = 1 << 25
 CURVE_AT = np.linspace(0.05, 0.95, 19)
 # What data a fit of each kind is of.
 FITTED_BY = {
@@ -277,8 +277,11 @@ class MultilevelPosterior:
         name = repr(key)
         if name not in self._views:
             self._views[name] = CalibrationPosterior([fit.part(key) for fit in self._fits])
-            if len(self._views) > MOST_VIEWS:
-                del self._views[next(iter(self._views))]
+            sizes = [
+                each.draws * each.tables[0].problem.score.size for each in self._views.values()
+            ]
+            while len(sizes) > 1 and sum(sizes) > MOST_KEPT:
+                del self._views[next(iter(self._views))], sizes[0]
         return self._views[name]
 
     @cached_property
