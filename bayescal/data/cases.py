@@ -19,8 +19,6 @@ from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarni
 from bayescal.core.text import exact, shortened
 from bayescal.data.frames import as_plain
 
-__all__ = ["CheckedCases", "Index", "aligned", "column_names", "columns_in_order", "common_labels"]
-
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 # Whole numbers of so many bytes.
@@ -65,12 +63,10 @@ def check_cases(
 ) -> CheckedCases:
     """Outcomes, scores and weights, each valid and all of one length, without a copy of any.
 
-    In a `part` of the cases all weights may be 0, and no case need have the event.
+    Their labels were compared before. In a `part` of the cases all weights may be 0, and no case
+    need have the event.
     """
     check_given(y_prob)
-    y_true, y_prob, sample_weight = aligned(
-        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
-    )
     outcome = read_outcomes(y_true, pos_label=pos_label, part=part)
     score = check_scores(y_prob)
     check_same_length(outcome.size, "y_true", score.size, "y_prob")

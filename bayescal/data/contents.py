@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.arrays import BLOCK, Floats, blocks
+from bayescal.core.arrays import BLOCK
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import exact
 from bayescal.data.cases import (
+    CheckedCases,
     as_floats,
     as_scores,
     as_vector,
@@ -38,21 +39,25 @@ from bayescal.data.roles import (
     ordered_cells,
     read_groups,
 )
-from bayescal.data.rows import TOLD, Index, Rows, summed
+from bayescal.data.rows import (
+    MOST_WAITING,
+    Index,
+    Rows,
+    each_case,
+    numbered,
+    summed,
+    total,
+)
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, timed
 from bayescal.data.weights import (
     are_most,
     as_weight_type,
     both_types,
-    look_collapsed,
     sizes_of,
+    warn_of_ambiguity,
     warn_of_types,
 )
 
-__all__ = []
-
-# Cases that wait for each row that is summed already: a case is summed once or twice.
-MOST_WAITING = 4
 CASES = ("y_true", "time", "y_prob")
 # What a chunk can have.
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
@@ -83,7 +88,7 @@ class Contents:
     @cached_property
     def by_score(self) -> tuple[Rows, Index]:
         """The rows of each group by score, and the one that each of the cases is in."""
-        if any(getattr(self.cases, name) is not None for name in TOLD):
+        if self.cases.cluster is not None or self.cases.kind is not None:
             return summed(self.cases, ())
         return self.cases, np.arange(self.cases.score.size)
 
@@ -94,44 +99,57 @@ class Contents:
         return FollowUp.of_rows(self.cases, self.by_score[1], self.horizon).summed()
 
 
-def regrouped(
-    parts: Sequence[Contents],
+def _of_rows(
     structure: Structure,
-    cell_of: Callable[[dict[str, str]], Cell | None] | None = None,
+    cells: tuple[Cell, ...],
+    rows: Iterable[Rows],
+    *,
+    later: bool = False,
+    **more: Any,
 ) -> Contents:
-    """All cases of some tables in other groups: the one way in which tables are summed.
+    """The sum of rows, of some groups: those remain that have a case; or rows to be summed `later`.
 
-    `cell_of` says from the levels of a group, by role, which they are there; None leaves its cases
-    out.
+    Those of a part of a table are summed once, with those of others.
     """
-    new = cell_of or _in(structure)
-    new_of: dict[int, list[Cell | None]] = {}
-    for part in parts:
-        if id(part.cells) not in new_of:
-            new_of[id(part.cells)] = [new(part.structure.named(cell)) for cell in part.cells]
-    cells = ordered_cells({cell for each in new_of.values() for cell in each if cell is not None})
-    position: dict[Cell | None, int] = {cell: at for at, cell in enumerate(cells)} | {None: -1}
-    moves = {
-        key: np.array([position[cell] for cell in each], np.int32) for key, each in new_of.items()
-    }
-    moved = []
-    for part in parts:
-        rows = part.cases._replace(cell=moves[id(part.cells)][part.cases.cell])
-        kept = (rows.cell >= 0) & (rows.trials > 0)
-        moved.append(rows if kept.all() else rows.of(kept))
-    cases, _ = summed(Rows.joined(moved))
-    unknown = [part.unknown for part in parts if part.unknown is not None]
-    present = np.unique(cases.cell)
+    if later:
+        return Contents(structure, cells, Rows.joined([*rows]), **more)
+    cases = total(rows)
+    present, cell = numbered(cases.cell)
     if present.size < len(cells):
-        cases = cases._replace(cell=np.searchsorted(present, cases.cell).astype(np.int32))
         cells = tuple(cells[k] for k in present)
-    return replace(
-        parts[0],
-        structure=structure,
-        cells=cells,
-        cases=cases,
-        unknown=regrouped(unknown, structure, cell_of) if unknown else None,
+        cases = cases._replace(cell=cell.astype(np.int32))
+    return Contents(structure, cells, cases, **more)
+
+
+def regrouped(
+    parts: Sequence[Contents], structure: Structure, having: Mapping[str, str] | None = None
+) -> Contents:
+    """All cases of some tables in other groups, or of the groups `having` some levels by role."""
+    wanted = (having or {}).items()
+    moved = [
+        [
+            tuple(of[role] for role in structure.levels) if wanted <= of.items() else None
+            for of in map(part.structure.named, part.cells)
+        ]
+        for part in parts
+    ]
+    cells = ordered_cells({cell for each in moved for cell in each if cell is not None})
+    position: dict[Cell | None, int] = {cell: at for at, cell in enumerate(cells)} | {None: -1}
+
+    def rows() -> Iterator[Rows]:
+        for part, each in zip(parts, moved, strict=True):
+            to = np.array([position[cell] for cell in each], np.int32)
+            at = part.cases._replace(cell=to[part.cases.cell])
+            yield at if at.cell.min(initial=0) >= 0 else at.of(at.cell >= 0)
+
+    unknown = [part.unknown for part in parts if part.unknown is not None]
+    return _of_rows(
+        *(structure, cells, rows()),
+        weight_type=parts[0].weight_type,
+        horizon=parts[0].horizon,
+        unknown=regrouped(unknown, structure, having) if unknown else None,
         is_single=any(part.is_single for part in parts),
+        is_effective=parts[0].is_effective,
     )
 
 
@@ -170,13 +188,7 @@ def added(parts: Sequence[Contents]) -> Contents:
 
 def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
     """The groups that have these levels, with the other roles."""
-    rest = contents.structure.without(levels)
-
-    def cell_of(named: dict[str, str]) -> Cell | None:
-        has = all(named[role] == level for role, level in levels.items())
-        return _in(rest)(named) if has else None
-
-    having = regrouped([contents], rest, cell_of)
+    having = regrouped([contents], contents.structure.without(levels), levels)
     if not having.cases.score.size:
         told = ", ".join(f"{role}={level!r}" for role, level in levels.items())
         raise InputError(f"no case has {told}. The combinations that occur are in data.cells.")
@@ -197,7 +209,7 @@ def of_group(contents: Contents, at: int) -> Contents:
 def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
     """The same cases with some roles forgotten; with clusters, their strata."""
     structure = contents.structure.without(roles)
-    gone = DEPENDENCE if "cluster" in roles else [role for role in roles if role == "stratum"]
+    gone = DEPENDENCE if "cluster" in roles else {"stratum"} & {*roles}
     if structure == contents.structure and not gone:
         return contents
     return regrouped([replace(contents, cases=contents.cases.without(gone))], structure)
@@ -230,36 +242,93 @@ def _divided(contents: Contents, m: int) -> Contents:
     return replace(contents, cases=contents.cases.divided(m), unknown=unknown)
 
 
-def _in(structure: Structure) -> Callable[[dict[str, str]], Cell]:
-    """The levels of a group in the roles of a structure."""
-    return lambda named: tuple(named[role] for role in structure.levels)
+def read(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    weight_type: Any = None,
+    pos_label: Any = None,
+    horizon: Any = None,
+    part: bool = False,
+) -> tuple[CheckedCases, Index | None, Contents]:
+    """Cases as they are checked, the group of each if there are groups, and the table of all.
+
+    They are all that there are, or a `part` of them.
+    """
+    timed = isinstance(y_true, Survival)
+    (y_true, y_prob, weight), roles = roles.aligned(
+        **{"time" if timed else "y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
+    )
+    if timed and pos_label is not None:
+        raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
+    refuse_horizon(None if timed else horizon)
+    outcome = y_true.outcome(horizon) if timed else y_true
+    outcome, score, weight = cases = check_cases(
+        outcome, y_prob, weight, pos_label=pos_label, part=part
+    )
+    chosen = None
+    if weight is not None or not part:
+        chosen = as_weight_type(weight_type, weight)
+    structure, cells, code = read_groups(roles, score.size)
+    more: dict[str, NDArray[Any]] = {}
+    missing = np.isnan(outcome)
+    if "cluster" in roles.columns:
+        counts = ~missing * (1.0 if weight is None else weight)
+        more = read_clusters(roles, counts, complete=not part)
+    if timed:
+        horizon = as_horizon(horizon)
+        more |= y_true.steps(horizon)
+    unknown = None
+    if missing.any():
+        given = None if weight is None else weight[missing]
+        rows = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
+        unknown = _of_rows(structure, cells, rows, later=part, weight_type=chosen)
+    groups = code if structure.levels else None
+    contents = _of_rows(
+        *(structure, cells, each_case(score, outcome, weight, groups, **more)),
+        later=part,
+        weight_type=chosen,
+        horizon=horizon,
+        unknown=unknown,
+        is_single=score.dtype == np.float32,
+    )
+    return cases, groups, contents
 
 
 def contents_of(
-    y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, **options: Any
+    y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, **told: Any
 ) -> Contents:
-    """What the table of some cases holds; options as those of `Reader`."""
-    reader = Reader(**options)
-    reader.take(y_true, y_prob, sample_weight, roles, complete=True)
-    return reader.finished()
+    """What the table of some cases holds, with what was told of them as in `read`."""
+    (outcome, score, weight), code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+    if contents.horizon is not None:
+        check_codes(y_true.unnamed_codes)
+        _check_followed(contents)
+    if weight is not None and contents.weight_type is None:
+        warn_of_ambiguity(weight, score, np.nan_to_num(outcome), code)
+    return contents
 
 
 class Reader:
-    """Takes in cases part by part, and makes the table of all."""
+    """Takes in cases part by part, and makes the table of all.
+
+    What is told of all cases at once is gathered from the parts: their columns, whether any has the
+    event, and what their weights can be.
+    """
 
     def __init__(
         self, weight_type: WeightType | None = None, pos_label: Any = None, horizon: Any = None
     ) -> None:
-        self._weight_type, self._pos_label, self._horizon = weight_type, pos_label, horizon
+        self._told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
         self._waiting: list[Contents] = []
-        self._size, self._total = 0, 0
+        self._size, self._most = 0, 0
         self._columns: tuple[str, ...] | None = None
         self._codes: set[int] = set()
         self._other_labels: set[Any] = set()
-        self._is_unclear = weight_type is None
-        """Whether nothing so far says what the weights are."""
-        self._sizes, self._known, self._is_collapsed = np.zeros(3), 0, False
-        self.cases, self._largest, self._has_event, self._is_whole = 0, 0.0, False, False
+        self._has_event = pos_label is None
+        self._sizes, self._known, self._largest = np.zeros(3), 0, 0.0
+        self.cases = 0
 
     def add(self, chunk: Any, name: str) -> None:
         """Take in one chunk, which errors call by this name."""
@@ -269,111 +338,53 @@ class Reader:
                 return
             given = timed(given)
             y_true, y_prob = given.pop("y_true"), given.pop("y_prob")
-            weight = given.pop("sample_weight", None)
-            self.take(y_true, y_prob, weight, as_roles(**given))
+            self._take(y_true, y_prob, given.pop("sample_weight", None), as_roles(**given))
         except CaseError as error:
             raise error.changed(part=name) from error
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
 
-    def take(
-        self, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, *, complete: bool = False
-    ) -> None:
-        """Take in cases, which are all that there are if they are complete."""
-        named = "time" if isinstance(y_true, Survival) else "y_true"
-        (y_true, y_prob, weight), roles = roles.aligned(
-            **{named: y_true, "y_prob": y_prob, "sample_weight": sample_weight}
-        )
-        outcome, label, followed = y_true, self._pos_label, None
-        if isinstance(y_true, Survival):
-            followed, outcome = y_true, y_true.outcome(as_horizon(self._horizon))
-            self._codes |= y_true.unnamed_codes
-            if label is not None:
-                raise InputError(
-                    "pos_label was given beside a Survival, whose events are 0/1. Drop it."
-                )
-        else:
-            refuse_horizon(self._horizon)
-        self._check_columns(weight is not None, roles, followed is not None)
-        _, score, weight = cases = check_cases(
-            outcome, y_prob, weight, pos_label=label, part=not complete
-        )
-        chosen = self._weight_type
+    def _take(self, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles) -> None:
+        cases, _, contents = read(y_true, y_prob, sample_weight, roles, **self._told, part=True)
+        self._check_columns(sample_weight is not None, roles, contents.horizon is not None)
+        outcome, score, weight = cases
+        self.cases += score.size
         if weight is not None:
-            chosen = as_weight_type(chosen, weight)
-            self._is_unclear &= chosen != "sampling"
             self._largest = max(self._largest, float(weight.max()))
-        groups, size = read_groups(roles, score.size), score.size
-        if self._is_unclear and weight is not None:
             self._sizes += sizes_of(weight)
-            if complete and both_types(*self._sizes) is not None:
-                outcome = np.nan_to_num(cases.outcome)
-                self._is_collapsed = look_collapsed(weight, score, outcome, groups.code)
-        self._is_whole = complete
-        self._has_event |= bool((cases.outcome > 0).any())
-        if label is not None and not self._has_event:
+            self._known += int(np.count_nonzero(~np.isnan(outcome) & (weight > 0)))
+        if isinstance(y_true, Survival):
+            self._codes |= y_true.unnamed_codes
+        self._has_event |= bool((outcome > 0).any())
+        if not self._has_event:
             labels = as_vector(y_true, "y_true").tolist()
             self._other_labels |= {each for each in labels if not is_missing(each)}
-        self.cases += size
-        more: dict[str, Any] = {}
-        if "cluster" in roles.columns:
-            known = ~np.isnan(cases.outcome) * (1.0 if weight is None else weight)
-            more = read_clusters(roles, known, complete=complete)
-        if followed is not None:
-            more |= followed.steps(as_horizon(self._horizon))
-        for part in blocks(size):
-            y, at = cases.outcome[part].astype(np.float64), groups.code[part]
-            weights = np.ones(y.size) if weight is None else weight[part]
-            missing, given = np.isnan(y), score[part].astype(np.float64)
-            unknown, trials = None, weights
-            if missing.any():
-                rows = Rows.exact(given, weights * missing, np.zeros(y.size), at)
-                unknown = Contents(groups.structure, groups.cells, _squared(rows, weight), chosen)
-                trials, y = weights * ~missing, np.nan_to_num(y)
-            self._known += int(np.count_nonzero(trials))
-            of_part = {name: values[part] for name, values in more.items()}
-            rows = Rows.exact(given, trials, trials * y, at, **of_part)
-            self._wait(
-                Contents(
-                    *(groups.structure, groups.cells, _squared(rows, weight), chosen),
-                    horizon=None if followed is None else as_horizon(self._horizon),
-                    unknown=unknown,
-                    is_single=score.dtype == np.float32,
-                )
-            )
-
-    def _wait(self, part: Contents) -> None:
-        """Sum parts when enough of them wait."""
-        self._waiting.append(part)
-        self._size += part.cases.score.size
-        if self._size >= max(BLOCK, MOST_WAITING * self._total):
-            self._summed()
-
-    def _summed(self) -> Contents:
-        """All parts together."""
-        total = added(self._waiting)
-        self._waiting, self._size, self._total = [total], 0, total.cases.score.size
-        return total
+        self._waiting.append(contents)
+        self._size += score.size
+        if self._size >= max(BLOCK, self._most):
+            self._waiting, self._size = [added(self._waiting)], 0
+            self._most = MOST_WAITING * self._waiting[0].cases.score.size
 
     def finished(self) -> Contents:
         """What the table of all parts holds; see that it can be one."""
+        weight_type, pos_label, _ = self._told.values()
         if self._columns is None:
             raise InputError("the chunks hold no cases: at least one observation is needed.")
         if "weights" in self._columns:
             as_weights([self._largest], 1)
-        elif self._weight_type is not None:
-            as_weight_type(self._weight_type, None)
+        elif weight_type is not None:
+            as_weight_type(weight_type, None)
         check_codes(self._codes)
-        contents = self._summed()
+        contents = added(self._waiting)
         if contents.cases.cluster is not None and contents.cases.score.size:
             check_several(strata_of(contents.cases))
         if contents.horizon is not None:
             _check_followed(contents)
-        types = both_types(*self._sizes) if self._is_unclear else None
-        if types is not None and not (self._is_collapsed or self._once(contents.by_score[0])):
+        types = both_types(*self._sizes) if contents.weight_type is None else None
+        if types is not None and not self._once(contents.by_score[0]):
             warn_of_types(types, *self._sizes[1:])
-        if self._pos_label is not None and not self._has_event and not self._is_whole:
-            self._refuse_or_warn_of_labels()
+        if not self._has_event:
+            self._refuse_or_warn_of_labels(pos_label)
         return contents
 
     def _once(self, rows: Rows) -> bool:
@@ -385,14 +396,14 @@ class Reader:
         told_once = rows.is_exact and self._known == event.sum() + none.sum()
         return told_once and are_most(rows.trials, event & none)
 
-    def _refuse_or_warn_of_labels(self) -> None:
+    def _refuse_or_warn_of_labels(self, pos_label: Any) -> None:
         """Say of labels that none is the event, or that they are no two classes."""
         others: NDArray[Any] = np.empty(len(self._other_labels), object)
         others[:] = list(self._other_labels)
         if others.size > 1:
-            refuse_labels(others, self._pos_label)
+            refuse_labels(others, pos_label)
         for label in others:
-            warn_of_absent(self._pos_label, label)
+            warn_of_absent(pos_label, label)
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
         now = (*["weights"] * weighted, *roles.of_groups(), *set(roles.columns) & {*DEPENDENCE})
@@ -405,14 +416,6 @@ class Reader:
                 f"this chunk {has} {what}, and those before {had}. Give every chunk {what}, or "
                 "none."
             )
-
-
-def _squared(rows: Rows, weight: Floats | None) -> Rows:
-    """Rows that are cases, with the squares of their weights, if they have any."""
-    if weight is None:
-        return rows
-    hits = None if rows.cluster is None else rows.trials * rows.hits
-    return rows._replace(squares=rows.trials**2, square_hits=hits)
 
 
 def _columns(chunk: Any, name: str) -> dict[str, Any]:
@@ -478,5 +481,5 @@ def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Conte
     groups, more = read_groups(roles, score.size), {}
     if "cluster" in roles.columns:
         more = read_clusters(roles, counts, complete=True)
-    rows = Rows.exact(score, counts, events, groups.code, **more)
-    return added([Contents(groups.structure, groups.cells, rows, "counts")])
+    rows = Rows.exact(score, counts, events, groups.code, **more).of(counts > 0)
+    return _of_rows(groups.structure, groups.cells, [rows], weight_type="counts")

@@ -31,8 +31,6 @@ from bayescal.data.roles import LabelRoles, Labels, are_columns
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon, timed
 
-__all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -191,7 +189,7 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
         return Given(y_true, None)
     of_roles = {name: named[name] for name in ROLES if name in named}
     words = {name: named[name] for name in TABLE_WORDS if name in named}
-    if not any(name in named for name in OF_TABLE):
+    if named.keys().isdisjoint(OF_TABLE):
         if y_prob is None and "imputation" not in named:
             _refuse_frame(y_true)
         return Given(y_true, y_prob, of_roles, words)
@@ -322,7 +320,7 @@ def _check_positions(door: str, cases: Sequence[Any], most: int) -> None:
     """Refuse columns, models and options by position, and say how the door is called."""
     first, others = (cases[0] if cases else None), cases[1:]
     if not isinstance(first, CalibrationData):
-        if _columns_of(first) is not None and any(isinstance(each, str) for each in others):
+        if str in map(type, others) and _columns_of(first) is not None:
             raise InputError(
                 f"columns of a data frame are named: {door}(frame, outcome=..., prob=...). There "
                 f"are {listed(_columns_of(first) or [])}."

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 
-__all__ = ["as_plain", "columns_of", "note_groups"]
-
 # Libraries of arrays that NumPy reads by itself; all others are left to narwhals.
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 
@@ -59,7 +57,7 @@ def columns_of(frame: Any, columns: Columns) -> dict[str, Any]:
             raise error.changed(part="frame") from None
         return values if name in labelled else _plain(values)
 
-    return columns.chunk(values_of)
+    return columns.values(values_of)
 
 
 def note_groups(frame: Any, columns: Columns, ignore: Any) -> None:

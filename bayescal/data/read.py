@@ -168,11 +168,12 @@ def read_cases(
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
         return Cases(outcomes[None], scores, weights)
     shares = needs in ("rows", "scores")
+    check_given(y_prob)
+    across = {"y_true"} if replicates else ()
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across=across
+    )
     if replicates:
-        check_given(y_prob)
-        y_true, y_prob, sample_weight = aligned(
-            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
-        )
         scores = check_scores(y_prob) if single else as_scores(y_prob)
         batch = as_outcome_batch(y_true, scores.size, shares=shares)
         weights = as_weights(sample_weight, scores.size)

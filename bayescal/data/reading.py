@@ -55,8 +55,6 @@ from bayescal.data.weights import WEIGHT_TYPES
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cases", "lacking", "look", "open_as", "read", "read_cases", "read_scores"]
-
 # Between fields whose decimals may have a comma.
 DECIMAL_COMMAS = (";", "\t")
 DECIMAL_COMMA = r"[-+]?\d+,\d+\s*%?"
@@ -285,7 +283,7 @@ class _Part:
             None if ended is None or columns.time is not None else part._outcomes(),
             scores,
             numbers.get("sample_weight"),
-            columns.roles(labels.__getitem__),
+            columns.values(labels.__getitem__, labels_alone=True),
             self.start + np.asarray(part.frame.index, np.intp),
             len(frame),
             int(missing.sum()),

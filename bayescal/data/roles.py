@@ -94,6 +94,8 @@ class Roles:
 def as_roles(**columns: Any) -> Roles:
     """The roles that were given, each None or as in `ROLES`."""
     given = {role: values for role, values in columns.items() if values is not None}
+    if not given:
+        return Roles()
     if are_columns(given.get("site")):
         raise InputError(
             "site is a table of columns. Pass one column, the site of each case; columns such as "
@@ -243,6 +245,8 @@ class Groups(NamedTuple):
 
 def read_groups(roles: Roles, size: int) -> Groups:
     """The levels of all roles that make groups, and the group of each case; one without any."""
+    if not roles.columns:
+        return Groups(NO_STRUCTURE, ((),), np.zeros(size, np.intp))
     levels, columns, periods = {}, [], None
     for role, (values, called) in roles.of_groups().items():
         if role == "period":
@@ -279,7 +283,7 @@ def read_groups(roles: Roles, size: int) -> Groups:
 def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Cells in the order of the names of their groups: as numbers if all are, else by letters."""
     label_of = {str(Structure.label(cell)): cell for cell in cells}
-    return tuple(label_of[label] for label in in_order(label_of))
+    return tuple(map(label_of.__getitem__, in_order(label_of)))
 
 
 def labels_of(values: Any, size: int | None, name: str) -> tuple[NDArray[np.intp], list[str]]:

@@ -8,14 +8,14 @@ sums are exact integers and do not depend on the order in which the scores arriv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.arrays import Floats, blocks
+from bayescal.core.arrays import BLOCK, Floats, blocks
 from bayescal.core.decision import least_treated
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import EDGE, clipped
@@ -26,6 +26,8 @@ __all__ = ["Edges", "Rows"]
 LIMIT = 2048
 # Values from which on `numpy.add.at` is the fastest sum.
 MANY_VALUES = 1000
+# Cases that wait for each row that is summed already: a case is summed once or twice.
+MOST_WAITING = 4
 # Up to so many possible keys for each value, keys are counted and not sorted.
 MOST_KEYS_A_VALUE = 4
 
@@ -81,7 +83,15 @@ class Rows(NamedTuple):
         """Rows of scores as they are, which may repeat."""
         cells = np.full(score.size, cell, np.int32)
         none = np.full(score.size, -1, np.int16)
-        return cls(score + 0.0, trials, hits, cells, none, np.zeros(score.size), **more)  # no -0.0
+        plain = np.add(score, 0.0, dtype=np.float64)  # no -0.0
+        return cls(plain, trials, hits, cells, none, np.zeros(score.size), **more)
+
+    @classmethod
+    def on_grid(cls, score: Floats, trials: Floats, hits: Floats) -> Rows:
+        """Rows of parts of the grid, by the means of the scores of their cases."""
+        part, position = locate(score)
+        rows = cls.exact(score, trials, hits)
+        return rows._replace(grid=part.astype(np.int16), position=position * trials)
 
     @property
     def is_exact(self) -> bool:
@@ -97,10 +107,12 @@ class Rows(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """The rows of several tables, one after the other."""
-        parts = list(parts)
-        for at, name in enumerate(SQUARES):
-            if any(getattr(part, name) is not None for part in parts):
-                parts = [_with(part, {name: part.square_sums[at]}) for part in parts]
+        if len(parts) == 1:
+            return parts[0]
+        if any(part.squares is not None for part in parts):
+            parts = [part._replace(squares=part.square_sums[0]) for part in parts]
+        if any(part.square_hits is not None for part in parts):
+            parts = [part._replace(square_hits=part.square_sums[1]) for part in parts]
         columns: list[Any] = [
             None if each[0] is None else np.concatenate(each) for each in zip(*parts, strict=True)
         ]
@@ -111,18 +123,17 @@ class Rows(NamedTuple):
         columns: list[Any] = [None if column is None else column[some] for column in self]
         return Rows(*columns)
 
-    def without(self, names: Sequence[str]) -> Rows:
+    def without(self, names: Collection[str]) -> Rows:
         """The same without some of the columns that need not be there."""
-        return _with(self, dict.fromkeys(names))
+        gone: dict[str, Any] = dict.fromkeys(names)
+        return self._replace(**gone)
 
     def divided(self, m: int) -> Rows:
         """The same, where each case counts 1/m."""
-        sums = {name: getattr(self, name) for name in SUMS}
-        return _with(self, {name: each / m for name, each in sums.items() if each is not None})
-
-
-def _with(rows: Rows, columns: dict[str, Any]) -> Rows:
-    return rows._replace(**columns)
+        sums: dict[str, Any] = {
+            name: of / m for name in SUMS if (of := getattr(self, name)) is not None
+        }
+        return self._replace(**sums)
 
 
 def numbered(key: NDArray[Any]) -> tuple[NDArray[Any], Index]:
@@ -173,20 +184,23 @@ def summed(rows: Rows, alike: Sequence[str] = TOLD) -> tuple[Rows, Index]:
         level[new], within = locate(rows.score[new])
         position[new] = within * rows.trials[new]
     width = GRID if on_grid.all() else max(GRID, scores.size)  # few keys are counted, not sorted
-    told = {name: getattr(rows, name) for name in alike if getattr(rows, name) is not None}
+    told = {name: of for name in alike if (of := getattr(rows, name)) is not None}
     first, at = numbered_by(rows.cell.astype(np.intp) * width + level, cells * width, told)
-    rows = rows.without([name for name in TOLD if name not in told])._replace(position=position)
-    sums = {name: getattr(rows, name) for name in SUMS if getattr(rows, name) is not None}
-    sums = {name: add_up(at, values, first.size) for name, values in sums.items()}
-    told = {name: values[first] for name, values in told.items()}
+    rows = rows._replace(position=position)
+    columns: dict[str, Any] = {
+        name: add_up(at, of, first.size) for name in SUMS if (of := getattr(rows, name)) is not None
+    }
+    if told:
+        columns |= {name: of[first] for name, of in told.items()}
     cell, level = rows.cell[first], level[first]
     gridded = on_grid[cell]
     score = np.empty(first.size)
     score[~gridded] = scores[level[~gridded]]
-    position, trials = sums["position"][gridded], sums["trials"][gridded]
-    score[gridded] = mean_score(level[gridded], position, trials)
+    if gridded.any():
+        position, trials = columns["position"][gridded], columns["trials"][gridded]
+        score[gridded] = mean_score(level[gridded], position, trials)
     grid = np.where(gridded, level, -1).astype(np.int16)
-    return Rows(score=score, cell=cell, grid=grid, **sums, **told), at
+    return Rows(score=score, cell=cell, grid=grid, **columns), at
 
 
 def numbered_by(key: Index, size: int, more: dict[str, NDArray[Any]]) -> tuple[Index, Index]:
@@ -203,19 +217,52 @@ def numbered_by(key: Index, size: int, more: dict[str, NDArray[Any]]) -> tuple[I
     return first, at
 
 
+def each_case(
+    score: NDArray[Any],
+    outcome: NDArray[Any],
+    weight: Floats | None = None,
+    cell: Any = None,
+    **more: NDArray[Any],
+) -> Iterator[Rows]:
+    """A row of each case with an outcome and a weight, as many at a time as the cache holds."""
+    for part in blocks(score.size, room=BLOCK):
+        hits = outcome[part].astype(np.float64)
+        trials, squares = np.ones(hits.size), {}
+        kept = ~np.isnan(hits)
+        if weight is not None:
+            trials = weight[part]
+            kept &= trials > 0
+            hits *= trials
+            squares = {"squares": trials**2}
+            if "cluster" in more:
+                squares["square_hits"] = trials * hits
+        of_part = {name: values[part] for name, values in more.items()} if more else {}
+        at = 0 if cell is None else cell[part]
+        rows = Rows.exact(score[part], trials, hits, at, **squares, **of_part)
+        yield rows if kept.all() else rows.of(kept)
+
+
+def total(parts: Iterable[Rows]) -> Rows:
+    """The sum of all, in the room of one part and the rows of the sum."""
+    waiting: list[Rows] = []
+    size = most = 0
+    for part in parts:
+        waiting.append(part)
+        size += part.score.size
+        if size >= max(BLOCK, most):
+            waiting, size = [summed(Rows.joined(waiting))[0]], 0
+            most = MOST_WAITING * waiting[0].score.size
+    return summed(Rows.joined(waiting))[0] if size or not most else waiting[0]
+
+
 def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Rows:
     """Collapse single cases to rows, exact or on the grid, in one pass."""
-    total = Rows.exact(*np.empty((3, 0)))
-    for part in blocks(score.size):
-        trials = np.ones(score[part].size) if weight is None else weight[part]
-        raw = Rows.exact(score[part], trials, trials * outcome[part])
-        total, _ = summed(Rows.joined([total, raw.of(trials > 0)]))
-    return total
+    return total(each_case(score, outcome, weight))
 
 
 def locate(score: Floats) -> tuple[Index, Floats]:
     """Part of the grid of each score, and the position in it as a whole number of steps."""
-    part = _part_of(score)
+    part = part_of(score)
     position = np.subtract(score, _LOWER.take(part))
     position *= CELL_PARTS / _WIDTH.take(part)
     np.clip(position, 0, CELL_PARTS, out=position)
@@ -227,7 +274,7 @@ def mean_score(part: NDArray[Any], position: Floats, trials: Floats) -> Floats:
     return np.asarray(_LOWER[part] + _WIDTH[part] * (position / (trials * CELL_PARTS)))
 
 
-def _part_of(score: Floats) -> Index:
+def part_of(score: Floats) -> Index:
     with np.errstate(divide="ignore"):
         scaled = 1 - score
         np.divide(score, scaled, out=scaled)
@@ -250,7 +297,7 @@ def row_of(rows: Rows, score: Floats) -> Index:
     row_at = np.searchsorted(rows.grid, np.arange(GRID))
     row = np.empty(score.size, dtype=np.intp)
     for part in blocks(score.size):
-        row_at.take(_part_of(score[part]), out=row[part], mode="clip")
+        row_at.take(part_of(score[part]), out=row[part], mode="clip")
     return row
 
 

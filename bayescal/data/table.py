@@ -45,6 +45,7 @@ from bayescal.data.roles import (
     IMPUTATION,
     LONGEST_FIT,
     MOST_COMBINATIONS,
+    NO_STRUCTURE,
     LabelRoles,
     Periods,
     as_roles,
@@ -188,7 +189,7 @@ class CalibrationData:
         told |= {"weight_type": weight_type}
         tables = [self._new(contents_of(*one, weight, own, **told)) for one in each]
         table = tables[0] if len(tables) == 1 else self.from_imputations(tables)
-        is_large = table.is_compressed or table.score.size > LIMIT
+        is_large = not table.rows.is_exact or table.rows.score.size > LIMIT
         if is_large and horizon is None and mode != "class-wise":
             given = (weight, pos_label, own.columns.get(IMPUTATION))
             table._arrays = tuple((*one, *given) for one in each)
@@ -208,6 +209,12 @@ class CalibrationData:
             cases, squares, _ = table._sums
             check_alike(table._labels, cases, kish(cases, squares) if table.is_pseudo else cases)
         return table
+
+    @classmethod
+    def _of_means(cls, score: Floats, trials: Floats, hits: Floats) -> Self:
+        """The table of cases that were counted within parts of the grid; scores are their means."""
+        rows = Rows.on_grid(score, trials, hits)
+        return cls._new(added([Contents(NO_STRUCTURE, ((),), rows, "counts")]))
 
     def _changed(self, contents: Contents) -> Self:
         """A table of other contents, which has outcomes if this one has."""
@@ -524,22 +531,20 @@ class CalibrationData:
 
         Those of several imputations are in each of `imputations`. One cluster alone is refused.
         """
-        return self._clusters_in(lambda contents: contents.by_score[1])
+        return self._clusters_by(self._shown.by_score[1])
 
     @cached_property
     def followed_clusters(self) -> Clusters | None:
         """The same clusters of times to an event, by the entries of `follow_up`."""
-        if self._contents.horizon is None:
-            return None
-        return self._clusters_in(lambda contents: contents.followed[1])
+        is_timed = self._contents.horizon is not None
+        return self._clusters_by(self._shown.followed[1]) if is_timed else None
 
-    def _clusters_in(self, places: Callable[[Contents], NDArray[np.intp]]) -> Clusters | None:
-        """The clusters by the places that each of the cases is in."""
-        contents = self._shown
-        if contents.cases.cluster is None:
+    def _clusters_by(self, place: NDArray[np.intp]) -> Clusters | None:
+        """The clusters by the place that each of the cases is in."""
+        cases = self._shown.cases
+        if cases.cluster is None:
             return None
-        row, is_pseudo = places(contents), self.is_pseudo
-        return clusters_of(contents.cases, row, self.weight_scale, sampling=is_pseudo)
+        return clusters_of(cases, place, self.weight_scale, sampling=self.is_pseudo)
 
     @property
     def cases(self) -> tuple[Rows, NDArray[np.intp]]:
@@ -644,7 +649,7 @@ class CalibrationData:
             )
         return self
 
-    @property
+    @cached_property
     def rows(self) -> Rows:
         """The rows of all groups, one after the other: scores, cases, events, and the group."""
         return self._shown.by_score[0]
@@ -899,8 +904,7 @@ class CalibrationData:
 
     def pooled(self) -> CalibrationData:
         """The same cases with site, period and subgroups forgotten."""
-        groups = [role for role in self.levels if role != IMPUTATION]
-        return self._changed(forgotten(self._contents, groups))
+        return self._changed(forgotten(self._contents, {*self.levels} - {IMPUTATION}))
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -969,8 +973,8 @@ def _without_hits(contents: Contents) -> Contents:
 
 def check_factors(data: CalibrationData) -> CalibrationData:
     """A table with groups by several factors, refused if one has one level, or cells are many."""
-    levels = {name: of for name, of in data.levels.items() if name != IMPUTATION}
-    for name, each in levels.items():
+    structure = data._shown.structure
+    for name, each in structure.levels.items():
         if len(each) < 2:
             raise InputError(
                 f"the factor {shortened(name)!r} has one level, {shortened(each[0])!r}, so "
@@ -978,7 +982,7 @@ def check_factors(data: CalibrationData) -> CalibrationData:
             )
     if len(data.cells) > MOST_COMBINATIONS:
         counted = ", ".join(
-            f"{shortened(name)} has {len(each)} levels" for name, each in levels.items()
+            f"{shortened(name)} has {len(each)} levels" for name, each in structure.levels.items()
         )
         raise InputError(
             f"there are {len(data.cells):,} combinations of levels, and at most "

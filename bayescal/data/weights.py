@@ -94,7 +94,9 @@ def both_types(rows: float, total: float, squares: float) -> str | None:
     )
 
 
-def warn_of_ambiguity(weights: Floats, scores: Floats, outcomes: Floats) -> None:
+def warn_of_ambiguity(
+    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
+) -> None:
     """Name both types of weights that can be either, and say that they are taken as counts.
 
     They can be when they are whole numbers of ten rows or more that add up to twice the rows, when
@@ -102,7 +104,7 @@ def warn_of_ambiguity(weights: Floats, scores: Floats, outcomes: Floats) -> None
     collapsed.
     """
     types = both_types(*sizes_of(weights)) if are_counts(weights) else None
-    if types is not None and not look_collapsed(weights, scores, outcomes, None):
+    if types is not None and not look_collapsed(weights, scores, outcomes, groups):
         warn_of_types(types, *sizes_of(weights)[1:])
 
 

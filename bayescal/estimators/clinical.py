@@ -13,7 +13,14 @@ from scipy.special import expit, ndtri
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, SeparationError, as_level, check_choice
-from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of, zero_of
+from bayescal.core.optimise import (
+    LOGISTIC_ROOM,
+    NO_MAXIMUM,
+    fit_logistic,
+    log_likelihood,
+    log_odds_of,
+    zero_of,
+)
 from bayescal.core.text import documented
 from bayescal.estimators import registry
 from bayescal.estimators.registry import OutcomesLike, Statistic
@@ -50,8 +57,11 @@ class Recalibration:
 
     def totals(self, outcomes: NDArray[Any]) -> Floats:
         """Number of events and the sum of their log-odds, of shape (replicates, 2)."""
-        events = outcomes * self.cases
-        return np.stack([events.sum(axis=-1), events @ self.log_odds], axis=-1)
+        totals = np.zeros((len(outcomes), 2))
+        for part in blocks(self.log_odds.size, len(outcomes), LOGISTIC_ROOM):
+            events = outcomes[:, part] * self.cases[..., part]
+            totals += np.stack([events.sum(axis=-1), events @ self.log_odds[part]], axis=-1)
+        return totals
 
     def fit(self, totals: Floats, free: int = 2) -> tuple[Floats, Converged]:
         """Best intercept and slope, (replicates, 2); far out where outcomes are separated.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
@@ -21,6 +21,7 @@ from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CalibrationData
 from bayescal.fitting import compare, fit
 from bayescal.gain._terms import net_benefit_name
+from bayescal.gain.several import OfSeveral
 from bayescal.gain.updates import gains_of
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES, updates
@@ -63,6 +64,7 @@ MANY_EVENTS, FEW_PARAMETERS = 200, 2
 TESTED = 0.05
 
 NET_BENEFIT = "net_benefit"
+GAIN_ENDS = "gain", "lower", "upper"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +142,9 @@ class Recommendation:
         str
         """
         kind, at, threshold = (measure or self.measure).partition("@")
-        parts = (f"{kind}_{part}{at}{threshold}" for part in ("gain", "lower", "upper"))
-        return "{} ({} to {})".format(
-            *per_thousand(*(float(self.table[part][name]) for part in parts))
-        )
+        columns = [self.table[f"{kind}_{part}{at}{threshold}"] for part in GAIN_ENDS]
+        middle, lower, upper = per_thousand(*(float(column[name]) for column in columns))
+        return f"{middle} ({lower} to {upper})"
 
     def __str__(self) -> str:
         return " ".join(self.page().answer)
@@ -196,9 +197,8 @@ class Recommendation:
     @property
     def _best(self) -> str | None:
         """The update with the largest expected gain among those that may be chosen."""
-        gains = self.table[f"{self.measure}_gain"].drop(index="identity")
-        allowed = gains[[may_be_chosen(str(name), self.fewer) for name in gains.index]]
-        return str(allowed.idxmax()) if len(allowed) and allowed.max() > 0 else None
+        gains = self.table[f"{self.measure}_gain"][among_allowed(self.table.index[1:], self.fewer)]
+        return str(gains.idxmax()) if len(gains) and gains.max() > 0 else None
 
     @property
     def _closed(self) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ def recommendation(
         kind, at, threshold = measure.partition("@")
         for name, draws in by_update.items():
             numbers = (float(draws.mean()), *equal_tailed(draws, ci_prob))
-            for part, number in zip(("gain", "lower", "upper"), numbers, strict=True):
+            for part, number in zip(GAIN_ENDS, numbers, strict=True):
                 rows[name][f"{kind}_{part}{at}{threshold}"] = number
     for name, row in rows.items():
         row["prob_better"] = float(np.mean(decides[name] > decides["identity"]))
@@ -288,7 +288,7 @@ def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float, level: float 
     Shapes: `gains` (draws,).
     """
     none, *others = gains
-    allowed = [name for name in others if may_be_chosen(name, fewer)]
+    allowed = among_allowed(others, fewer)
     expected = {name: float(gains[name].mean()) for name in allowed}
     best = max(allowed, key=expected.__getitem__, default=none)
     if best == none or np.mean(gains[best] > gains[none]) < level or expected[best] <= 0:
@@ -296,15 +296,18 @@ def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float, level: float 
     return next(name for name in allowed if expected[name] >= KEPT * expected[best])
 
 
-def may_be_chosen(name: str, fewer: float) -> bool:
-    """Whether there are enough events, and non-events, for the parameters of an update."""
-    return fewer >= MANY_EVENTS or parameters_of(name) <= FEW_PARAMETERS
+def among_allowed(names: Iterable[str], fewer: float) -> list[str]:
+    """The updates for whose parameters there are enough events, and non-events.
 
-
-def parameters_of(name: str) -> float:
-    """Parameters of an update; of a spline or of cells, whose number is the data's, no number."""
-    curve = CURVES[name]
-    return len(curve.coordinates) if curve.sized is type(curve).sized else math.inf
+    Of a spline or of cells the number of parameters is the data's.
+    """
+    curves = {name: CURVES[name] for name in names}
+    return [
+        name
+        for name, curve in curves.items()
+        if fewer >= MANY_EVENTS
+        or (len(curve.coordinates) <= FEW_PARAMETERS and curve.sized is type(curve).sized)
+    ]
 
 
 def closed_test(data: CalibrationData) -> str | None:
@@ -350,12 +353,12 @@ def _fewer(data: CalibrationData) -> tuple[float, str]:
     """How many events or non-events there are, of which there are fewer, and which these are."""
     left = 0.0 if data.follow_up is None else data.follow_up.censored
     counts = {"event": data.events, "non-event": data.n - data.events - left}
-    rarer = min(counts, key=lambda what: counts[what])
+    rarer = min(counts, key=counts.__getitem__)
     return counts[rarer] * data.weight_scale, rarer
 
 
 @dataclass(frozen=True, repr=False)
-class SeveralRecommendations(Recommendation):
+class SeveralRecommendations(OfSeveral[Recommendation], Recommendation):
     """Which update to make where curves differ between sites, periods or factors.
 
     Made by `bayescal.recommend` of cases in groups. It is the recommendation for all cases
@@ -384,55 +387,6 @@ class SeveralRecommendations(Recommendation):
     comparison: CurveComparison | None = None
     post: MultilevelPosterior | None = None
 
-    def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> Recommendation:
-        """The recommendation for cases with some levels, of updates fitted to all cases.
-
-        Parameters
-        ----------
-        levels : mapping of str to str, optional
-            As `MultilevelPosterior.at` takes them.
-        **by_name
-            The same, as `site="A"`.
-
-        Returns
-        -------
-        Recommendation
-
-        Raises
-        ------
-        InputError
-            If there is no such level.
-        """
-        return self._of(self._several.at(levels, **by_name))
-
-    def average(self) -> Recommendation:
-        """The recommendation for the average site.
-
-        Returns
-        -------
-        Recommendation
-        """
-        return self._of(self._several.average())
-
-    def new(self, by: str | None = None) -> Recommendation:
-        """The recommendation for a level that has not been seen: the next site or period.
-
-        Parameters
-        ----------
-        by : str, optional
-            What the level is of, as `MultilevelPosterior.new` takes it.
-
-        Returns
-        -------
-        Recommendation
-
-        Raises
-        ------
-        InputError
-            If there is no such axis.
-        """
-        return self._of(self._several.new(by))
-
     def by_curve(self) -> pd.DataFrame:
         """What is recommended for all cases, for the average, for the next, and for each level.
 
@@ -448,11 +402,11 @@ class SeveralRecommendations(Recommendation):
         import pandas as pd
 
         name, rows = self.asked, []
-        views = [*views_of(self._several).values(), *self._levels]
+        views = [view for (view,) in [*self._populations(), *self._levels()]]
         for view in views:
-            advice = self._of(view)
+            advice = self._answer(view)
             row = advice.table.loc[name]
-            numbers = {end: row[f"{self.measure}_{end}"] for end in ("gain", "lower", "upper")}
+            numbers = {end: row[f"{self.measure}_{end}"] for end in GAIN_ENDS}
             rows.append({"choice": advice.choice, **numbers, "prob_better": row["prob_better"]})
         table = pd.DataFrame(rows, pd.Index([view._title for view in views], name="curve"))
         table.attrs["update"] = name
@@ -471,9 +425,9 @@ class SeveralRecommendations(Recommendation):
         """As of any recommendation, and how probably it helps for others than these patients."""
         if self.choice in (None, "identity"):
             return super().answer
-        _, *others = views_of(self._several).items()
+        _, *others = views_of(*self._posts).items()
         told = " and ".join(
-            f"{chance(float(self._of(view).table['prob_better'][self.choice]))} in "
+            f"{chance(float(self._answer(view).table['prob_better'][self.choice]))} in "
             f"{_named(name, view)}"
             for name, view in others
         )
@@ -483,17 +437,13 @@ class SeveralRecommendations(Recommendation):
         return f"{type(self).__name__}({self.choice!r}: {self})"
 
     @property
-    def _several(self) -> MultilevelPosterior:
+    def _posts(self) -> tuple[MultilevelPosterior]:
         assert self.post is not None  # given by `recommend`
-        return self.post
+        return (self.post,)
 
-    @property
-    def _levels(self) -> list[CalibrationPosterior]:
-        return [self._several.at(part.levels) for part in self._several.parts()]
-
-    def _of(self, view: CalibrationPosterior) -> Recommendation:
+    def _answer(self, *curves: CalibrationPosterior) -> Recommendation:
         assert self.comparison is not None  # given by `recommend`
-        return recommendation(self.comparison, self.thresholds, self.ci_prob, of=view)
+        return recommendation(self.comparison, self.thresholds, self.ci_prob, of=curves[0])
 
 
 def _named(name: str, view: CalibrationPosterior) -> str:

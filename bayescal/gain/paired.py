@@ -26,7 +26,7 @@ from bayescal.data.doors import Given
 from bayescal.data.matrices import as_probability_matrix
 from bayescal.data.read import read_cases
 from bayescal.data.roles import STRUCTURE, as_roles, read_groups
-from bayescal.data.rows import Levels, Rows, add_up, levels_of
+from bayescal.data.rows import GRID, LIMIT, Levels, Rows, add_up, levels_of, part_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, seen_as
 from bayescal.data.weights import (
@@ -64,7 +64,8 @@ class PairedPredictions:
     cross-fit was repeated. Of times to an event the outcome is that by the horizon, NaN of a case
     that left before. Sampling weights add up to Kish's effective size. `clusters` say which cases
     depend on each other, where a row is a case; `labels` are cluster and stratum of each row, and
-    `levels` its site, period and subgroups. `of_function` says that `after` came as a function.
+    `levels` its site, period and subgroups. `of_function` says that `after` came as a function, and
+    `are_means` that a row stands for many cases by the means of their scores.
     """
 
     outcome: Floats
@@ -78,6 +79,7 @@ class PairedPredictions:
     times: Survival | None = None
     horizon: float = float("nan")
     of_function: bool = False
+    are_means: bool = False
 
     @cached_property
     def table_before(self) -> CalibrationData:
@@ -90,6 +92,8 @@ class PairedPredictions:
         return [self._table(row) for row in self.after]
 
     def _table(self, score: Floats) -> CalibrationData:
+        if self.are_means:
+            return CalibrationData._of_means(score, self.weight, self.weight * self.outcome)
         options: dict[str, Any] = dict(self.labels)
         if self.weight_type == "sampling" or (self.weight != 1).any():
             options |= {"sample_weight": self.weight, "weight_type": self.weight_type}
@@ -188,6 +192,47 @@ class PairedPredictions:
         most = STEEPEST * first + second
         return bool((rises or falls) and (highest - lowest).max() <= most)
 
+    def collapsed(self, thresholds: Sequence[float]) -> PairedPredictions:
+        """The same, where many single cases that are alike are one row, by the means of its scores.
+
+        They have one outcome, and scores that share a part of the grid of tables and the side of
+        every threshold, before and after. Where a table keeps scores as they are, so does this.
+        """
+        sides = self.before, self.after[0]
+        are_single = self.clusters is None and self.times is None and self.weight.strides == (0,)
+        if self.outcome.size <= MOST_LOOKED_AT or not are_single:
+            return self
+        if min(np.unique(side[self.some]).size for side in sides) <= LIMIT:
+            return self
+        least = least_treated(np.sort(thresholds))
+        wide = GRID + least.size
+        number = np.full(2 * wide * wide, -1, np.int32)  # of the row, by its key
+        keys, cases = np.empty(0, np.intp), np.empty(0)
+        base, beyond = np.empty((2, 2, 0))  # a score of each row, and the sum of what is above it
+        for part in blocks(self.outcome.size):
+            key, scores = (self.outcome[part] > 0).astype(np.intp), [side[part] for side in sides]
+            for score in scores:
+                # The part and the side of the thresholds rise with the score, and so their sum.
+                reached = np.searchsorted(least, score, side="right") if least.size else 0
+                key = key * wide + part_of(score) + reached
+            new = np.flatnonzero(number[key] < 0)
+            if new.size:
+                unseen, at = np.unique(key[new], return_index=True)
+                number[unseen] = keys.size + np.arange(unseen.size)
+                more = [(0, 0), (0, unseen.size)]
+                keys, cases = np.append(keys, unseen), np.pad(cases, more[1])
+                base = np.append(base, [score[new[at]] for score in scores], axis=1)
+                beyond = np.pad(beyond, more)
+            row = number[key]
+            cases += np.bincount(row, minlength=keys.size)
+            for score, own, above in zip(scores, base, beyond, strict=True):
+                above += np.bincount(row, score - own[row], keys.size)
+        order = np.argsort(keys)
+        before, after = (base + beyond / cases)[:, order]
+        outcome = np.where(keys[order] < wide * wide, 0.0, 1.0)
+        sums: dict[str, Any] = {"weight": cases[order], "are_means": True}
+        return replace(self, outcome=outcome, before=before, after=after[None], **sums)
+
     @property
     def _after_by_level(self) -> tuple[Floats, Levels]:
         """Predictions after of `some` cases, and the distinct scores before."""
@@ -217,12 +262,8 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
         )
     if isinstance(y_true, CalibrationData):
         several = bool(set(y_true.levels) - {"imputation"})
-        pairs = (
-            _of_groups(y_true.complete(takes_times=True), after)
-            if several
-            else _of_table(y_true.one_group(takes_times=True), after)
-        )
-        return replace(pairs, of_function=is_function(after))
+        one = y_true.complete if several else y_true.one_group
+        return replace(_of_table(one(takes_times=True), after), of_function=is_function(after))
     if before is None:
         raise InputError("before is missing: pass the predicted probabilities after y_true.")
     at, times = float("nan"), None
@@ -304,20 +345,17 @@ def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
 
 def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
     """Pairs of the cases of a table, those of one row and outcome together if they are alike."""
-    rows = data.score.size
+    rows, is_one = data.score.size, not data.levels
     second = _mapped(after, data.score) if is_function(after) else _as_repeats(after)
-    size, has_clusters = second.shape[1], "cluster" in data.roles
-    if size == rows and data.follow_up is not None:
-        return _of_followed(data, second)
-    if size == rows and has_clusters:
-        return _of_entries(data, second)
+    size = second.shape[1]
+    if not is_one and len(second) > 1:
+        raise InputError(
+            "after has several rows for each case. With sites, periods or subgroups give one "
+            "prediction after for each case, or the map."
+        )
     if size == rows:
-        outcome = np.repeat([0.0, 1.0], rows)
-        weight = np.concatenate([data.trials - data.hits, data.hits]) * data.weight_scale
-        kept = weight > 0
-        first, second = np.tile(data.score, 2)[kept], np.tile(second, 2)[:, kept]
-        return PairedPredictions(outcome[kept], first, second, weight[kept], data.weight_type)
-    repeats = size == data.n and np.ndim(after) == 2 and not has_clusters
+        return _of_rows(data, second)
+    repeats = size == data.n and np.ndim(after) == 2 and "cluster" not in data.roles and is_one
     if repeats and data.follow_up is None:
         outcome, first = cases_of(data)
         return PairedPredictions(outcome, first, second, np.ones(size), data.weight_type)
@@ -328,72 +366,34 @@ def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
     )
 
 
-def _of_groups(data: CalibrationData, after: Any) -> PairedPredictions:
-    """Pairs of the cases of each group of a table, one after the other, on the scale of all."""
-    parts, levels = [], []
-    for name, cell in zip(data.groups, data.cells, strict=True):
-        own = data.select(name)
-        part = as_paired(Given(own, None), after)
-        parts.append(replace(part, weight=part.weight * (data.weight_scale / own.weight_scale)))
-        levels.append({role: np.repeat(level, part.outcome.size) for role, level in cell.items()})
-    if parts[0].after.shape[0] > 1:
-        raise InputError(
-            "after has several rows for each case. With sites, periods or subgroups give one "
-            "prediction after for each case, or the map."
-        )
-    times = [part.times for part in parts if part.times is not None]
-
-    def together(columns: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-        return {role: np.concatenate([each[role] for each in columns]) for role in columns[0]}
-
-    return PairedPredictions(
-        np.concatenate([part.outcome for part in parts]),
-        np.concatenate([part.before for part in parts]),
-        np.concatenate([part.after for part in parts], axis=1),
-        np.concatenate([part.weight for part in parts]),
-        parts[0].weight_type,
-        labels=together([part.labels for part in parts]),
-        levels=together(levels),
-        times=Survival.joined(times) if times else None,
-        horizon=parts[0].horizon,
-    )
-
-
-def _of_entries(data: CalibrationData, after: Floats) -> PairedPredictions:
-    """Pairs of the cases of each cluster in each row of a table."""
-    _check_weights(data)
-    cases, of = data.cases
-    outcome = np.repeat([0.0, 1.0], of.size)
-    weight = np.concatenate([cases.trials - cases.hits, cases.hits])
-    kept = weight > 0
-    entry = np.tile(np.arange(of.size), 2)[kept]
-    outcome, weight, row = outcome[kept], weight[kept], of[entry]
-    pairs = PairedPredictions(outcome, data.score[row], after[:, row], weight, data.weight_type)
-    return _in_clusters(pairs, cases.of(entry)._replace(trials=weight, hits=weight * outcome))
-
-
-def _of_followed(data: CalibrationData, after: Floats) -> PairedPredictions:
-    """Pairs of the followed cases of a table, or of each cluster, those seen alike together."""
-    cases, row = data.cases
-    if cases.cluster is not None:
-        _check_weights(data)
-    assert data.follow_up is not None
-    followed = FollowUp.of_rows(cases, row, data.follow_up.horizon)
-    times, weight = seen_as(followed), followed.weight * data.weight_scale
-    pairs = PairedPredictions(
-        *(times.known(followed.horizon), data.score[row], after[:, row], weight, data.weight_type),
-        times=times,
-        horizon=followed.horizon,
-    )
-    return pairs if cases.cluster is None else _in_clusters(pairs, cases)
-
-
-def _check_weights(data: CalibrationData) -> None:
-    if data.is_pseudo:
+def _of_rows(data: CalibrationData, after: Floats) -> PairedPredictions:
+    """Pairs of the cases of each row, or of each cluster in it, those seen alike together."""
+    (cases, row), times, horizon = data.cases, None, float("nan")
+    if cases.cluster is not None and data.is_pseudo:
         raise InputError(
             "the table has cluster and sampling weights, and the gain needs the weight of each "
             "case. Pass y_true, before, sample_weight and cluster as arrays."
         )
+    if data.follow_up is None:
+        outcome = np.repeat([0.0, 1.0], row.size)  # of the non-events of all rows, then the events
+        weight = np.concatenate([cases.trials - cases.hits, cases.hits])
+        some = np.flatnonzero(weight)
+        outcome, weight, entry = outcome[some], weight[some], some % row.size
+        cases = cases.of(entry)._replace(trials=weight, hits=weight * outcome)
+        row = row[entry]
+    else:
+        horizon = data.follow_up.horizon
+        followed = FollowUp.of_rows(cases, row, horizon)
+        times, weight = seen_as(followed), followed.weight
+        outcome = times.known(horizon)
+    levels = {role: np.array([cell[role] for cell in data.cells]) for role in data.levels}
+    pairs = PairedPredictions(
+        *(outcome, data.score[row], after[:, row], weight * data.weight_scale, data.weight_type),
+        levels={role: level[cases.cell] for role, level in levels.items()},
+        times=times,
+        horizon=horizon,
+    )
+    return pairs if cases.cluster is None else _in_clusters(pairs, cases)
 
 
 def _in_clusters(pairs: PairedPredictions, each: Rows, scale: float = 1.0) -> PairedPredictions:

@@ -17,14 +17,14 @@ from bayescal.core.errors import DiagnosticWarning, InputError, as_items, as_num
 from bayescal.core.sampling import Sample, even_choice, of_mixture, resample, shares_of_parts
 from bayescal.core.versions import one_blas_thread
 from bayescal.inference.density import sample_importance, sample_pieces, sample_saturated
-from bayescal.model.curves import CURVES, EXACT, NEAR, PRIOR_CALIBRATED, in_average
+from bayescal.model.curves import CURVES, EXACT, NEAR, PRIOR_CALIBRATED
 from bayescal.model.draws import (
     Averaged,
     Part,
     Shares,
+    in_average,
     on_scores,
     problem_of,
-    recentred,
     shares_of,
     weighed,
 )
@@ -118,6 +118,7 @@ class FamilySamples(Mapping[str, Sample]):
         self.problem = problem
         self._names = tuple(on_scores(dict.fromkeys(names, 0.0), problem))
         self._drawn: dict[str, Sample] = {}
+        self._problems: dict[str, Problem] = {}
         self._relatives = [self]
 
     def __getitem__(self, name: str) -> Sample:
@@ -125,8 +126,14 @@ class FamilySamples(Mapping[str, Sample]):
             self._drawn[name] = self._sampled(name)
         return self._drawn[name]
 
+    def problem_of(self, name: str) -> Problem:
+        """The problem of one family."""
+        if name not in self._problems:
+            self._problems[name] = problem_of(name, self.problem)
+        return self._problems[name]
+
     def _sampled(self, name: str) -> Sample:
-        problem = problem_of(name, self.problem)
+        problem = self.problem_of(name)
         if name == "pieces":
             return sample_pieces(problem, POINTS_OF_FAMILY, OFTEN_CALIBRATED)
         if name == SATURATED.name:
@@ -293,7 +300,8 @@ class Mixture:
         for number, (name, sample) in enumerate(parts.items()):
             rows = np.flatnonzero(part == number)
             if rows.size:
-                u[rows], size[rows] = self._drawn_of(name, sample, rows.size, rng)
+                drawn, size[rows] = self._drawn_of(name, sample, rows.size, rng)
+                u[rows] = in_average(self._samples.problem_of(name), drawn, problem)
         mixed = of_mixture([*parts.values()], log_prior, u)
         exact = _marked(size, self.prob_calibrated, rng)
         averaged = Averaged(self.weights, self._asked, self.prob_calibrated, part, exact)
@@ -302,18 +310,16 @@ class Mixture:
     def _drawn_of(
         self, name: str, sample: Sample, draws: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Draws of one family in the coordinates of the average, and the mean error of each.
+        """Draws of one family in its own coordinates, and the mean error of each.
 
         They are chosen once, from its weighted points, and evenly: chosen a second time and at
         random, they would lose how evenly the points are spread.
         """
-        problem, (points, weights) = self.problem, sample.weighted
+        points, weights = sample.weighted
         some = slice(None, None, max(len(points) // (CHOICE * draws), 1))
         features = self._features(name, points[some])
         picked = even_choice(features, weights[some], draws, rng)
-        curve, frame = CURVES[name], problem_of(name, problem).frame
-        at_centre = recentred(curve, points[some][picked], frame, problem.frame)
-        return in_average(curve, at_centre, problem.curve, problem.frame), features[1, picked]
+        return points[some][picked], features[1, picked]
 
     def _features(self, name: str, points: Floats) -> Floats:
         """What draws are mostly read for: the signed error, its size, and how it grows.
@@ -323,7 +329,7 @@ class Mixture:
         rows, weight = self._nodes
         problem = self.problem
         score, stated = problem.score[rows], problem.stated[rows]
-        at = CURVES[name].at_scores(score, problem_of(name, problem).frame, stated)
+        at = CURVES[name].at_scores(score, self._samples.problem_of(name).frame, stated)
         error = at.probability(points) - stated
         x = problem.log_odds[rows]
         growth = weight * (x - weight @ x)

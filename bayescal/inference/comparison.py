@@ -273,18 +273,18 @@ class CurveComparison:
 
         if len(self._each) > 1:
             return self._table_of_all()
-        loo = self.loo
+        loo, exact = self.loo, self._mixtures[0].evidence_of("identity")
         stacked = stacking_weights(list(loo.values()))
         rows = {}
         for index, name in enumerate(self._each[0]):
             evidence = self._mixtures[0].evidence_of(name)
-            log_factor = evidence.log - self.log_evidence["identity"]
+            log_factor = evidence.log - exact.log
             difference, error = elpd_difference(loo[name], loo["identity"])
             rows[name] = {
                 "log_evidence": evidence.log,
                 "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
                 "prior": self._weights[name],
-                "posterior_prob": self.posterior_prob[name],
+                "posterior_prob": self._mixtures[0].probability_of(name),
                 "elpd_loo": loo[name].elpd,
                 "stacking_weight": stacked[index],
                 "log_evidence_error": evidence.error,

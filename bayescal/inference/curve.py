@@ -278,12 +278,10 @@ class Averaging:
         return family
 
     def _refuse(self, beside: str, cure: str) -> None:
-        asked = {
-            "a curve of several families": self.curves is not None,
-            "prior_calibrated": self.prior_calibrated != PRIOR_CALIBRATED,
-        }
-        for name in (name for name, given in asked.items() if given):
-            raise InputError(f"{name} was given {beside}: it says what an average is over. {cure}")
+        if self.curves is None and self.prior_calibrated == PRIOR_CALIBRATED:
+            return
+        name = "prior_calibrated" if self.curves is None else "a curve of several families"
+        raise InputError(f"{name} was given {beside}: it says what an average is over. {cure}")
 
 
 def fit_average(

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
@@ -35,10 +36,12 @@ from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.prior import JointPrior, Rate
 from bayescal.model.problem import Problem
 from bayescal.model.rows import (
+    NO_RATES,
     LikelihoodRows,
     OutcomeNodes,
     at_nodes,
     every_row,
+    few_outcomes,
     merged_rows,
     outcome_nodes,
 )
@@ -197,7 +200,6 @@ class Nodes(NamedTuple):
 
 CURVE_NODES = Nodes()
 BOUNDED_NODES = Nodes(32, 256, 1e-6, 3.0, 0.05, np.inf)
-NO_RATES = np.empty((1, 0))
 
 AnyRows: TypeAlias = LikelihoodRows | OutcomeNodes | TimesRows
 
@@ -254,16 +256,16 @@ class CurveDensity:
         self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
     ) -> None:
         self.curve, self.prior, self._rng = problem.curve, problem.prior, problem.rng("pilot")
-        names = self.curve.coordinates
-        self.laws = [_law_of(problem, name) for name in names if name in RATES]
-        self.linear = names[: len(names) - len(self.laws)]
-        self._of_linear = JointPrior(self.prior, self.linear)
-        self._log_constant = len(self.laws) * np.log(2 * np.pi) / 2
-        self.good_ess = BOUNDED_ESS if self.curve.is_bounded else GOOD_ESS
+        names, bounded = self.curve.coordinates, self.curve.is_bounded
+        self.rates = [_law_of(problem, name) for name in RATES] if bounded else []
+        self.size = len(names) - len(self.rates)  # of coordinates that log-odds depend on
+        self.joint = JointPrior(self.prior, names[: self.size])
+        self._log_constant = len(self.rates) * np.log(2 * np.pi) / 2
+        self.good_ess = BOUNDED_ESS if bounded else GOOD_ESS
         self.positive = np.array(self.curve.positive, dtype=bool)
         combination = np.array(self.curve.combination, dtype=np.float64)
-        combination = combination.reshape(self.positive.size, self.curve.size)
-        self.combination = combination[:, : len(self.linear)]
+        combination = combination.reshape(self.positive.size, len(names))
+        self.combination = combination[:, : self.size]
         self.adjustment: Adjustment | None = None
         self.peak: Mode | None = None
         self.rows: AnyRows
@@ -271,29 +273,31 @@ class CurveDensity:
             self.rows = rows
         elif not problem.likelihood.is_linear:
             self._expand_at_likeliest(times_rows(problem))
-        elif self.curve.is_bounded:
-            self._choose(*_of_outcomes(problem), BOUNDED_NODES)
+        elif bounded:
+            self._choose(outcome_nodes(problem), partial(few_outcomes, problem), BOUNDED_NODES)
         elif self.curve.is_rough or self.curve.in_cells:
             self.rows = merged_rows(problem, every_row(problem))
         else:
-            every = every_row(problem)
-            self._choose(every, lambda count: at_nodes(problem, every, count), nodes)
-        if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
+            self._choose(every_row(problem), partial(at_nodes, problem), nodes)
+        if problem.clusters is not None and not problem.clusters.are_single and names:
             self._read_clusters(problem)
 
-    def _choose(self, every: AnyRows, few: Callable[[int], AnyRows], nodes: Nodes) -> None:
+    def _choose(self, every: Any, few: Callable[[Any, int], AnyRows], nodes: Nodes) -> None:
         """Double the nodes until they agree with every row, at the mode and round it."""
         start, count = None, nodes.first
         while True:
-            self.rows = few(count) if count <= nodes.most else every
-            self.peak = self.mode(start, NEAR)
+            self.rows = few(every, count) if count <= nodes.most else every
+            self.peak = peak = self.mode(start, NEAR)
             if self.rows is every:
                 return
-            at, sure = self._read(_round(self.peak, nodes)), self.peak.converged
-            error = _of_rows(self.rows, *at) - _of_rows(every, *at)
-            if (sure or self.curve.is_bounded) and np.abs(error).max() <= nodes.error:
+            curvature, directions = np.linalg.eigh(peak.information)
+            steps = nodes.deviations / np.sqrt(np.maximum(curvature, nodes.least))
+            around = np.clip(steps[:, None] * directions.T, -nodes.longest, nodes.longest)
+            at = self._read(peak.point + np.concatenate([0 * peak.point[None], around, -around]))
+            error = self.rows.log_likelihood(*at) - every.log_likelihood(*at)
+            if (peak.converged or self.rates) and np.abs(error).max() <= nodes.error:
                 return
-            count, start = 2 * count, self.peak.point if sure else None
+            count, start = 2 * count, peak.point if peak.converged else None
 
     def _expand_at_likeliest(self, rows: TimesRows) -> None:
         """Rows of times to an event, expanded at the mode."""
@@ -304,70 +308,70 @@ class CurveDensity:
         self.peak = None if rough else self.mode(peak.point, NEAR)
 
     def _read_clusters(self, problem: Problem) -> None:
-        rows, bounded, table = self.rows, self.curve.is_bounded, problem.table
-        if not bounded and not is_separated(table):
+        table, peak = problem.table, self.peak
+        if not self.rates and not is_separated(table):
             self.adjustment, self.peak = _adjustment_of(self, problem), None
             return
-        design, on_diagonal = (
-            cluster_design(problem),
-            self.curve.with_offset(np.zeros((1, self.curve.size))),
-        )
+        design = cluster_design(problem)
         effect = design.effect
-        if bounded:
+        if self.rates:
             effect = max(effect, design.slope_effect) * design.inflation
-        if isinstance(rows, LikelihoodRows):
-            self.rows, self.peak = rows.tempered(effect, on_diagonal), None
-            return
-        log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
-        if isinstance(rows, TimesRows):
-            log_diagonal = float(_of_rows(rows, on_diagonal, np.zeros((1, len(self.laws))))[0])
-        self.rows = rows.tempered(effect, log_diagonal)
-        if self.peak is not None:
-            self.peak = self.mode(self.peak.point, NEAR)
+        if isinstance(self.rows, OutcomeNodes):
+            log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
+        else:
+            on_diagonal = self.curve.with_offset(np.zeros((1, self.curve.size)))
+            none = np.zeros((1, len(self.rates)))
+            log_diagonal = float(self.rows.log_likelihood(on_diagonal, none)[0])
+        linear, self.peak = isinstance(self.rows, LikelihoodRows), None
+        self.rows = self.rows.tempered(effect, log_diagonal)
+        if peak is not None and not linear:
+            self.peak = self.mode(peak.point, NEAR)
 
     def of_coefficients(self, coefficients: Floats, rates: Floats) -> Floats:
         """Log likelihood of n curves, by the weight of the offset and their coefficients."""
         change = self.adjustment
         if change is None:
-            return _of_rows(self.rows, coefficients, rates)
+            return self.rows.log_likelihood(coefficients, rates)
         beside = change.beside(coefficients[:, 1:])
         read = coefficients.copy()
         read[:, 1:] = change.read_at(coefficients[:, 1:])
-        return _of_rows(self.rows, read, rates) + beside
+        return self.rows.log_likelihood(read, rates) + beside
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at coordinates `u` of shape (n, d)."""
-        return self.of_coefficients(self.curve.with_offset(u), u[:, len(self.linear) :])
+        return self.of_coefficients(self.curve.with_offset(u), u[:, self.size :])
 
     def __call__(self, v: Floats) -> Floats:
         """Log density at points `v` of shape (n, d)."""
-        linear, normal = np.split(v, [len(self.linear)], axis=1)
-        prior = self._of_linear.logpdf(linear)
-        prior -= np.vecdot(normal, normal) / 2 + self._log_constant
+        prior = self.joint.logpdf(v[:, : self.size])
+        if self.rates:
+            normal = v[:, self.size :]
+            prior -= np.vecdot(normal, normal) / 2 + self._log_constant
         return self.of_coefficients(*self._read(v)) + prior
 
     def derivatives(self, v: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and exact Hessian at one point `v` of shape (d,)."""
-        (coefficients,), (rates,) = self._read(v[None])
-        coefficients, k, d = coefficients[1:], self.positive.size, len(self.linear)
+        k, d = self.combination.shape
+        coefficients = self.combination @ v[:d]
+        np.exp(coefficients, out=coefficients, where=self.positive)
+        rates = np.array(list(map(Rate.from_normal, self.rates, v[d:])))
         value, by_part, information = self.by_coefficients(coefficients, rates)
         jacobian, bend = np.zeros((by_part.size, v.size)), np.zeros((v.size, v.size))
-        jacobian[:k, :d] = self._jacobian_at(coefficients)
+        jacobian[:k, :d] = self.jacobian(coefficients)
         slope = np.where(self.positive, by_part[:k] * coefficients, 0.0)
         bend[:d, :d] = (self.combination.T * slope) @ self.combination
-        for index, law in enumerate(self.laws):
+        for index, law in enumerate(self.rates):
             first, second = law.derivatives_from_normal(v[d + index])
             jacobian[k + index, d + index] = first
             bend[d + index, d + index] = by_part[k + index] * second - 1
         gradient = jacobian.T @ by_part
         gradient[d:] -= v[d:]
         hessian = bend - jacobian.T @ information @ jacobian
-        value += float(self._of_linear.logpdf(v[None, :d])[0])
-        value -= float(v[d:] @ v[d:] / 2 + self._log_constant)
-        slope_of_prior, curvature = self._of_linear.slope_and_curvature(v[:d])
-        gradient[:d] += slope_of_prior
-        hessian[np.diag_indices(d)] += curvature
-        return float(value), gradient, hessian
+        prior, slope, curvature = self.joint.derivatives(v[:d])
+        gradient[:d] += slope
+        hessian.ravel()[: d * v.size : v.size + 1] += curvature
+        value += prior - float(v[d:] @ v[d:] / 2 + self._log_constant)
+        return value, gradient, hessian
 
     def by_coefficients(
         self, coefficients: Floats, rates: Floats = NO_RATES[0]
@@ -376,25 +380,15 @@ class CurveDensity:
 
         Of times at the steps of Q of the expansion.
         """
-        change, rows = self.adjustment, self.rows
-        at = coefficients if change is None else change.read_at(coefficients)
-        if isinstance(rows, LikelihoodRows):
-            value, gradient, information = rows.derivatives(at)
-        else:
-            value, gradient, hessian = rows.derivatives(at, rates)
-            information = -hessian
+        change = self.adjustment
         if change is None:
-            return value, gradient, information
+            return self.rows.derivatives(coefficients, rates)
+        value, gradient, information = self.rows.derivatives(change.read_at(coefficients), rates)
         by, beside = change.contraction, float(change.beside(coefficients))
         return value + beside, by.T @ gradient + change.linear, by.T @ information @ by
 
-    def jacobian(self, v: Floats) -> Floats:
-        """Derivative of the coefficients by the point, (k, d), where no rate moves them."""
-        jacobian = np.zeros((self.positive.size, v.size))
-        jacobian[:, : len(self.linear)] = self._jacobian_at(self.curve.with_offset(v[None])[0, 1:])
-        return jacobian
-
-    def _jacobian_at(self, coefficients: Floats) -> Floats:
+    def jacobian(self, coefficients: Floats) -> Floats:
+        """Derivative of the coefficients (k,) by the coordinates that log-odds depend on."""
         return np.where(self.positive, coefficients, 1.0)[:, None] * self.combination
 
     def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
@@ -422,7 +416,7 @@ class CurveDensity:
         if self.curve.is_rough:
             return modes_by_scale(self)
         peak = self.near_mode()
-        if not self.curve.is_bounded:
+        if not self.rates:
             return [(peak, 1.0)]
         pilot = importance_sample(self, peak, PILOT, self._rng, PILOT_ESS).draws
         covariance = WIDER * np.cov(pilot.T)
@@ -435,7 +429,7 @@ class CurveDensity:
 
     def stored(self, v: Floats) -> Floats:
         """The coordinates of points, rates in the place of normal numbers."""
-        return np.hstack([v[:, : len(self.linear)], self._read(v)[1]])
+        return np.hstack([v[:, : self.size], self._read(v)[1]]) if self.rates else v
 
     def adjusted_by(self, adjustment: Adjustment | None) -> CurveDensity:
         """The density of cases in clusters, which flatten the likelihood of independent ones."""
@@ -447,27 +441,15 @@ class CurveDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
         density.prior, density.peak = self.prior.at(tau), None
-        density._of_linear = JointPrior(density.prior, self.linear)
+        density.joint = replace(self.joint, prior=density.prior)
         return density
 
     def _read(self, v: Floats) -> tuple[Floats, Floats]:
         """Weight of the offset and coefficients of h, and the rates, of points (n, d)."""
-        rates = np.empty((len(v), len(self.laws)))
-        for index, law in enumerate(self.laws):
-            rates[:, index] = law.from_normal(v[:, len(self.linear) + index])
+        rates = np.empty((len(v), len(self.rates)))
+        for index, law in enumerate(self.rates):
+            rates[:, index] = law.from_normal(v[:, self.size + index])
         return self.curve.with_offset(v), rates
-
-
-def _of_rows(rows: AnyRows, coefficients: Floats, rates: Floats) -> Floats:
-    if isinstance(rows, LikelihoodRows):
-        return rows.log_likelihood(coefficients)
-    return rows.log_likelihood(coefficients, rates)
-
-
-def _of_outcomes(problem: Problem) -> tuple[OutcomeNodes, Callable[[int], OutcomeNodes]]:
-    """Every row of either outcome, and nodes, where they are half as many as the rows or fewer."""
-    every = outcome_nodes(problem)
-    return every, lambda count: every if 2 * count >= every.size else outcome_nodes(problem, count)
 
 
 def _law_of(problem: Problem, name: str) -> Rate:
@@ -535,12 +517,9 @@ def middle_of(density: CurveDensity) -> tuple[Floats, Floats]:
 
 def prior_covariance(density: CurveDensity, at: Floats) -> Floats:
     """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
-    bends = [
-        density.prior.of(name).slope_and_curvature(value)[1]
-        for name, value in zip(density.curve.coordinates, at, strict=True)
-    ]
-    jacobian = density.jacobian(at)
-    variance = 1 / np.maximum(-np.array(bends), LEAST_PRECISION)
+    curvature = JointPrior(density.prior, density.curve.coordinates).derivatives(at)[2]
+    jacobian = density.jacobian(density.curve.with_offset(at[None])[0, 1:])
+    variance = 1 / np.maximum(-curvature, LEAST_PRECISION)
     return np.asarray((jacobian * variance) @ jacobian.T)
 
 
@@ -553,38 +532,39 @@ class _Pivoted:
     """
 
     def __init__(self, density: CurveDensity, problem: Problem) -> None:
-        self.density, self.curve = density, problem.curve
-        self.active = "shift" in self.curve.coordinates and self.curve.size > 1
+        self.density = density
+        self.active = "shift" in density.curve.coordinates and density.curve.size > 1
         weight = problem.trials * problem.score * (1 - problem.score)
         pivot = expit(np.average(problem.log_odds, weights=weight))
-        _, basis = self.curve.basis(np.array([pivot]), problem.frame)
-        self.at_pivot = basis[0]
-        self.calibrated = self._slopes(np.zeros((1, self.curve.size)))
+        self.at_pivot = density.curve.basis(np.array([pivot]), problem.frame)[1][0, 1:]
+        self.calibrated = float(density.positive[1:] @ self.at_pivot)
 
     def __call__(self, v: Floats) -> Floats:
-        return self.density(self.to_coordinates(v))
+        return self.density(self.moved(v, -1))
 
-    def to_coordinates(self, v: Floats) -> Floats:
-        """Working coordinates of pivoted points, both of shape (n, d)."""
-        u = v.copy()
-        if self.active:
-            u[:, 0] -= self._slopes(v) - self.calibrated
-        return u
+    def stored(self, v: Floats) -> Floats:
+        """The coordinates of points."""
+        return self.density.stored(self.moved(v, -1))
 
-    def carried(self, mode: Mode) -> Mode:
-        """A mode of the density and its information, carried over exactly."""
+    def moved(self, v: Floats, sign: int) -> Floats:
+        """Points (n, d) whose shift has more of what the slopes add at the pivot, or less."""
         if not self.active:
-            return mode
-        point = mode.point.copy()
-        point[0] += (self._slopes(mode.point[None]) - self.calibrated)[0]
-        jacobian = np.eye(point.size)
-        jacobian[0, 1:] = -(self.density.jacobian(mode.point)[1:, 1:].T @ self.at_pivot[1:])
-        information = jacobian.T @ mode.information @ jacobian
-        return Mode(point, mode.value, information, mode.converged)
+            return v
+        moved, coefficients = v.copy(), self.density.curve.with_offset(v)
+        moved[:, 0] += sign * (coefficients[:, 2:] @ self.at_pivot - self.calibrated)
+        return moved
 
-    def _slopes(self, u: Floats) -> Floats:
-        """What the coefficients other than the shift add at the pivot."""
-        return np.asarray(self.curve.with_offset(u)[:, 2:] @ self.at_pivot[1:])
+    def carried(self, of: tuple[Mode, float]) -> tuple[Mode, float]:
+        """A mode of the density and its information, carried over exactly, with its share."""
+        if not self.active:
+            return of
+        mode, share = of
+        density, jacobian = self.density, np.eye(mode.point.size)
+        slopes = density.jacobian(density.curve.with_offset(mode.point[None])[0, 1:])
+        jacobian[0, 1 : density.size] = -(self.at_pivot @ slopes[1:, 1:])
+        information = jacobian.T @ mode.information @ jacobian
+        point = self.moved(mode.point[None], 1)[0]
+        return Mode(point, mode.value, information, mode.converged), share
 
 
 @one_blas_thread
@@ -595,28 +575,13 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
     if problem.curve.per_score:
         return sample_saturated(problem, draws)
     rng, density = problem.rng("curve"), CurveDensity(problem)
-    modes = density.proposals()
-    pivoted = _Pivoted(density, problem)
-    carried = [(pivoted.carried(mode), share) for mode, share in modes]
-    heavy = sum(not name.startswith("deviation") for name in problem.curve.coordinates)
-    sample = importance_sample(pivoted, carried, draws, rng, density.good_ess, heavy=heavy)
-    sample = _mapped(sample, pivoted.to_coordinates)
+    modes, pivoted = density.proposals(), _Pivoted(density, problem)
+    carried = list(map(pivoted.carried, modes))
+    # Deviations have tails as light as their prior's.
+    heavy, good_ess = problem.curve.size - density.joint.laws[1].size, density.good_ess
+    sample = importance_sample(pivoted, carried, draws, rng, good_ess, heavy=heavy)
     if sample.pareto_k > (BAD_K if len(modes) > 1 else GOOD_K):
-        unpivoted = importance_sample(density, modes, draws, rng, density.good_ess, heavy=heavy)
-        sample = min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)
-    return _mapped(sample, density.stored)
-
-
-def _mapped(sample: Sample, to: Callable[[Floats], Floats]) -> Sample:
-    """A sample with its draws, and what they were chosen from, in other coordinates."""
-    proposals = None if sample.proposals is None else to(sample.proposals)
-    return replace(sample, draws=to(sample.draws), proposals=proposals)
-
-
-def _round(mode: Mode, nodes: Nodes) -> Floats:
-    """The mode, and points on either side of it in every direction, of shape (1 + 2 d, d)."""
-    information, directions = np.linalg.eigh(mode.information)
-    deviation = 1 / np.sqrt(np.maximum(information, nodes.least))
-    steps = nodes.deviations * deviation[:, None] * directions.T
-    steps = np.clip(steps, -nodes.longest, nodes.longest)
-    return np.concatenate([mode.point[None], mode.point + steps, mode.point - steps])
+        unpivoted = importance_sample(density, modes, draws, rng, good_ess, heavy=heavy)
+        if unpivoted.pareto_k < sample.pareto_k:
+            return unpivoted.mapped(density.stored)
+    return sample.mapped(pivoted.stored)

@@ -52,7 +52,7 @@ __all__ = [
     "Frame",
     "as_curve",
     "average_of",
-    "in_average",
+    "own_name",
     "register",
     "stored_curve",
     "unregister",
@@ -127,7 +127,7 @@ def union_of(families: Iterable[Curve]) -> Curve:
     from scipy.linalg import block_diag
 
     combination = block_diag(*(np.array(each.combination) for each in (curve, *others)))
-    named = (_own_name(each, name) for each in others for name in each.coordinates)
+    named = (own_name(each, name) for each in others for name in each.coordinates)
     return replace(
         curve,
         coordinates=(*curve.coordinates, *named),
@@ -147,39 +147,9 @@ def _with_rates(curve: Curve) -> Curve:
     )
 
 
-def _own_name(family: Curve, coordinate: str) -> str:
+def own_name(family: Curve, coordinate: str) -> str:
+    """What an average calls a coordinate of a family that others do not share."""
     return f"{family.name}_{coordinate}"
-
-
-def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Floats:
-    """A family's draws in the union of coordinates, zero where it has none.
-
-    Parameters
-    ----------
-    curve : Curve
-    draws : ndarray of shape (draws, d)
-        Its own working coordinates.
-    union : Curve
-        The average's, from `union_of`.
-    frame : Frame
-        Of the average.
-
-    Returns
-    -------
-    ndarray of shape (draws, d)
-        With as many columns as the average has at that frame.
-    """
-    names = union.at(frame).coordinates
-    united = np.zeros((draws.shape[0], len(names)))
-    columns = {name: k for k, name in enumerate(names)}
-    own_names = curve.at(frame).coordinates
-    values = dict(zip(own_names, draws.T, strict=False))
-    if curve.in_average is not None:
-        values = curve.in_average(draws, frame)
-    own = {name: _own_name(curve, name) for name in values}
-    for name, value in values.items():
-        united[:, columns[own[name] if own[name] in columns else name]] = value
-    return united
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ it otherwise. The path that never leaves the diagonal is left out of everything.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,6 +173,15 @@ class _OfStretches(ABC):
     def _sum(self, values: Floats) -> Floats:
         return np.asarray(np.add.reduceat(values, self.nodes.start, axis=-1))
 
+    def _log_odds(
+        self, middle: Floats, directions: Floats, z: Floats
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The curves of `ratio` at the nodes, in blocks of points of shape (points, nodes)."""
+        path = np.vstack([directions, self.x + middle])
+        steps = np.column_stack([z, np.ones(len(z))])
+        for part in blocks(len(z), path.shape[1]):
+            yield part, steps[part] @ path
+
 
 class _Binomial(_OfStretches):
     """Of the binomial likelihood, which events enter by their sums."""
@@ -189,9 +198,9 @@ class _Binomial(_OfStretches):
 
     def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
         """As `_OfStretches.derivatives`."""
-        fitted = expit_in_place(self.nodes.x + delta)
-        fitted *= self.nodes.weight
-        information = fitted * (1 - fitted / self.nodes.weight)
+        mean = expit_in_place(self.nodes.x + delta)
+        fitted = self.nodes.weight * mean
+        information = fitted - fitted * mean
         slopes = [self._sum((self.nodes.hits - fitted) * v) for v in variables]
         products = [
             self._sum(information * v * w)
@@ -205,9 +214,8 @@ class _Binomial(_OfStretches):
     ) -> Floats:
         """As `_OfStretches.ratio`."""
         out = shift * self.hits + slope * self.hits_x + self.at_zero
-        middle = self.nodes.x + middle
-        for part in blocks(z.shape[0], middle.size):
-            cost = BINOMIAL.cost_near(z[part] @ directions + middle)
+        for part, log_odds in self._log_odds(middle, directions, z):
+            cost = BINOMIAL.cost_near(log_odds)
             cost *= self.nodes.weight
             out[part] -= self._sum(cost)
         return np.asarray(out)
@@ -281,9 +289,9 @@ class _LateNodes(_OfStretches):
         self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
     ) -> Floats:
         """As `_OfStretches.ratio`."""
-        out, middle = np.empty(shift.shape), self.x + middle
-        for part in blocks(z.shape[0], middle.size):
-            without = expit_in_place(z[part] @ directions + middle)
+        out = np.empty(shift.shape)
+        for part, log_odds in self._log_odds(middle, directions, z):
+            without = expit_in_place(log_odds)
             without *= -self.r
             np.log1p(without, out=without)
             without *= self.nodes.weight
@@ -466,19 +474,14 @@ def _sums(values: tuple[Floats, ...], cell: Index, first: Index, last: Index) ->
 
 @dataclass(frozen=True)
 class PartitionSums:
-    """Evidence of all partitions off the diagonal, and what draws of them need.
+    """Evidence of all partitions off the diagonal, and what draws of them need."""
 
-    `log_evidence`: log likelihood of the single outcomes, given that the curve leaves the diagonal
-    somewhere.
-    """
-
-    log_evidence: float
+    log_evidence: float  # log likelihood of the single outcomes, off the diagonal somewhere
     by_setting: Floats  # (settings,): the same at each combination of m and rho
     probability: Floats  # (settings,): posterior probability of each combination
-    _steps: Floats
-    _stretches: Stretches
-    _points: tuple[_Points, ...]
-    _prior: PartitionPrior
+    steps: Floats  # log weight of all paths to a stretch: see `partition_sums`
+    stretches: Stretches
+    hinge: float
 
 
 @dataclass(frozen=True)
@@ -492,22 +495,10 @@ class PartitionDraws:
 
 def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums:
     """Sum likelihood times prior over all partitions but the one that is all diagonal."""
-    (sums,) = sums_by_prior(stretches, [prior])
-    return sums
-
-
-def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> list[PartitionSums]:
-    """The sums of `partition_sums` under each prior, in one pass where their hinges are the same.
-
-    `stretches`: one set serves every prior.
-    """
-    if len({prior.hinge for prior in priors}) > 1:
-        return [partition_sums(stretches, prior) for prior in priors]
     k = stretches.cells
-    grids = [prior.grid(k) for prior in priors]
-    end, rho = (np.concatenate(each) for each in zip(*grids, strict=True))
+    end, rho = prior.grid(k)
     stay = np.log1p(-end)
-    off = _off_diagonal(stretches, priors[0].hinge)
+    off = _off_diagonal(stretches, prior.hinge)
     # steps[setting, end state, stop - 1, left neighbour, start]: log weight of all paths whose
     # last stretch is cells start..stop-1; the left neighbour is ON, or off the diagonal or none
     steps = np.full((end.size, 3, k, 2, k), -np.inf)
@@ -530,23 +521,9 @@ def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> lis
     total = log_sum(log_sum(steps[:, :, k - 1], BOTH)[:, [ON, OFF]], axis=1)
     diagonal = rho / (1 + rho) * np.exp((k - 1) * stay)
     by_setting = total - np.log1p(-diagonal) + stretches.log_diagonal
-    borders = np.cumsum([ends.size for ends, _ in grids])[:-1]
-    parts = zip(np.split(by_setting, borders), np.split(steps, borders), priors, strict=True)
-    points = tuple(_Points(stretches, type_) for type_ in range(TYPES))
-    return [_of_prior(*part, stretches, points) for part in parts]
-
-
-def _of_prior(
-    by_setting: Floats,
-    steps: Floats,
-    prior: PartitionPrior,
-    stretches: Stretches,
-    points: tuple[_Points, ...],
-) -> PartitionSums:
-    total = log_sum(by_setting, axis=0)
-    log_evidence = float(total - np.log(by_setting.size))
-    probability = np.exp(by_setting - total)
-    return PartitionSums(log_evidence, by_setting, probability, steps, stretches, points, prior)
+    summed = log_sum(by_setting, axis=0)
+    log_evidence, probability = float(summed - np.log(end.size)), np.exp(by_setting - summed)
+    return PartitionSums(log_evidence, by_setting, probability, steps, stretches, prior.hinge)
 
 
 def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -> PartitionDraws:
@@ -554,8 +531,7 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
 
     Draws that have come the same way so far divide evenly among the ways on.
     """
-    steps, stretches = sums._steps, sums._stretches
-    k = stretches.cells
+    steps, k = sums.steps, sums.stretches.cells
     setting = np.sort(_systematic(sums.probability, draws, rng))
     tables = _Tables(steps.reshape(-1, 2 * k))
     last = np.stack([log_sum(steps[:, :, k - 1], BOTH)[:, state] for state in (ON, OFF)], axis=1)
@@ -639,54 +615,43 @@ def _coefficients(
     state: Index,
     neighbour: Index,
     rng: np.random.Generator,
-) -> tuple[Floats, Floats]:
-    """Shift and slope of each stretch drawn."""
-    stretches, prior = sums._stretches, sums._prior
-    shift, slope = np.zeros((2, start.size))
+) -> Floats:
+    """Shift and slope of each stretch drawn, of shape (2, stretches)."""
+    stretches = sums.stretches
+    coefficients = np.zeros((2, start.size))
     index = stretches.index[start, stop - 1]
     kind = np.full(start.size, -1)
     for side in (0, 1):
         for end in (BEFORE_ON, OFF):
             mine = np.flatnonzero((neighbour == side) & (state == end))
             if mine.size:
-                by_type = _by_type(stretches, side, end, prior.hinge).T
+                by_type = _by_type(stretches, side, end, sums.hinge).T
                 kind[mine] = _Tables(by_type).draw(index[mine], rng)
     for type_ in range(TYPES):
         mine = np.flatnonzero(kind == type_)
         if mine.size:
-            shift[mine], slope[mine] = sums._points[type_].draw(index[mine], rng)
-    return shift, slope
+            values = stretches.shift[type_], stretches.slope[type_]
+            of_type = _smoothed(stretches.log_weight[type_], values, index[mine], rng)
+            coefficients[:, mine] = of_type
+    return coefficients
 
 
-class _Points:
-    """The weighted points of all stretches of one type; draws under any prior are of the same."""
+def _smoothed(
+    log_weight: Floats, values: tuple[Floats, ...], row: Index, rng: np.random.Generator
+) -> Floats:
+    """Shifts and slopes of the stretches given, from the weighted points of a type, smoothed.
 
-    def __init__(self, stretches: Stretches, type_: int) -> None:
-        self._log_weight = stretches.log_weight[type_]
-        self._values = stretches.shift[type_], stretches.slope[type_]
-
-    @cached_property
-    def _tables(self) -> _Tables:
-        return _Tables(self._log_weight)
-
-    @cached_property
-    def _means(self) -> list[Floats]:
-        weight = np.exp(self._log_weight)
-        return [np.einsum("ij,ij->i", weight, values) for values in self._values]
-
-    def draw(self, row: Index, rng: np.random.Generator) -> list[Floats]:
-        """Shifts and slopes of the stretches given, from their weighted points, smoothed.
-
-        Two points are drawn and combined so that mean and covariance stay as they are.
-        """
-        order = by_group(row)
-        first, second = (self._tables.draw_in(order, row, rng, axis) for axis in (1, 2))
-        drawn = []
-        for values, means in zip(self._values, self._means, strict=True):
-            mean = means[row]
-            kept = np.sqrt(1 - SMOOTHING**2) * (values[row, first] - mean)
-            drawn.append(mean + kept + SMOOTHING * (values[row, second] - mean))
-        return drawn
+    Two points are drawn and combined so that mean and covariance stay as they are.
+    """
+    order, tables, weight = by_group(row), _Tables(log_weight), np.exp(log_weight)
+    row = row[order]
+    first, second = (tables.draw_ascending(row, rng, axis) for axis in (1, 2))
+    drawn = np.empty((len(values), row.size))
+    for own, points in zip(drawn, values, strict=True):
+        mean = np.vecdot(weight, points)[row]
+        kept = np.sqrt(1 - SMOOTHING**2) * (points[row, first] - mean)
+        own[order] = mean + kept + SMOOTHING * (points[row, second] - mean)
+    return drawn
 
 
 class _Tables:
@@ -694,23 +659,25 @@ class _Tables:
 
     def __init__(self, log_weight: Floats) -> None:
         top = log_weight.max(axis=1, keepdims=True)
-        weight = np.exp(log_weight - np.where(np.isfinite(top), top, 0.0))
-        cumulative = np.cumsum(weight, axis=1)
+        top[~np.isfinite(top)] = 0.0
+        cumulative = np.cumsum(np.exp(log_weight - top), axis=1)
         cumulative /= np.where(cumulative[:, -1:] > 0, cumulative[:, -1:], 1.0)
-        self.columns = log_weight.shape[1]
-        self.cumulative = (cumulative + np.arange(cumulative.shape[0])[:, None]).ravel()
+        cumulative += np.arange(len(cumulative))[:, None]
+        self.columns, self.cumulative = cumulative.shape[1], cumulative.ravel()
 
     def draw(self, row: Index, rng: np.random.Generator) -> Index:
         """One column for each of the rows given, evenly among those of one row."""
-        return self.draw_in(by_group(row), row, rng, 0)
+        order, drawn = by_group(row), np.empty(row.size, dtype=np.intp)
+        drawn[order] = self.draw_ascending(row[order], rng, 0)
+        return drawn
 
-    def draw_in(self, order: Index, row: Index, rng: np.random.Generator, axis: int) -> Index:
-        """The same, where the order by rows is known; another number of each draw by axis."""
-        below_one = (1 - 1e-9) * even_uniforms(order, rng, axis)  # or it may reach the next row
-        wanted, position = row + below_one, np.empty(row.size, dtype=np.intp)
-        # A search is fast where the last one ended.
-        position[order] = np.searchsorted(self.cumulative, wanted[order], side="right")
-        return np.asarray(position - row * self.columns)
+    def draw_ascending(self, row: Index, rng: np.random.Generator, axis: int) -> Index:
+        """The same of ascending rows, where a search begins near the last one's end."""
+        uniform = even_uniforms(np.arange(row.size), rng, axis)
+        wanted = row + (1 - 1e-9) * uniform  # or it may reach the next row
+        return np.asarray(
+            np.searchsorted(self.cumulative, wanted, side="right") - row * self.columns
+        )
 
 
 def _systematic(probability: Floats, draws: int, rng: np.random.Generator) -> Index:

@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, gammaln, log_ndtr, ndtr, stdtrit, xlog1py, xlogy
 
 from bayescal.core.arrays import Floats
@@ -341,9 +342,13 @@ class StudentT:
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""
         z = (x - self.mu) / self.sigma
-        half = (self.nu + 1) / 2
-        constant = gammaln(half) - gammaln(self.nu / 2) - 0.5 * np.log(self.nu * np.pi)
-        return np.asarray(constant - np.log(self.sigma) - half * np.log1p(z**2 / self.nu))
+        return np.asarray(self._at_mode - (self.nu + 1) / 2 * np.log1p(z**2 / self.nu))
+
+    @cached_property
+    def _at_mode(self) -> float:
+        """The log density at its peak."""
+        constant = gammaln((self.nu + 1) / 2) - gammaln(self.nu / 2)
+        return float(constant - 0.5 * np.log(self.nu * np.pi) - np.log(self.sigma))
 
     def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
         """First and second derivative of the log density at `x`."""
@@ -548,41 +553,51 @@ class Prior:
         )
 
 
+@dataclass(frozen=True)
 class JointPrior:
     """The prior of all coordinates of a curve; its deviations share one scale."""
 
-    def __init__(self, prior: Prior, coordinates: tuple[str, ...]) -> None:
-        self._prior, self._coordinates = prior, coordinates
-        rough = np.array([name.startswith("deviation") for name in coordinates], dtype=bool)
-        self._rough, self._others = np.flatnonzero(rough), np.flatnonzero(~rough)
+    prior: Prior
+    coordinates: tuple[str, ...]
 
     @cached_property
-    def _laws(self) -> list[tuple[int, Distribution]]:
-        """The other coordinates and their laws, looked up once for many points."""
-        return [(int(k), self._prior.of(self._coordinates[k])) for k in self._others]
+    def laws(self) -> tuple[list[tuple[int, Distribution]], NDArray[np.intp]]:
+        """Coordinates with a law of their own and these, and deviations: looked up once."""
+        laws, rough = [], []
+        for k, name in enumerate(self.coordinates):
+            if name.startswith("deviation"):
+                rough.append(k)
+            else:
+                laws.append((k, self.prior.of(name)))
+        return laws, np.array(rough, dtype=np.intp)
 
     def logpdf(self, u: Floats) -> Floats:
         """Joint log density of draws `u` of shape (draws, d)."""
+        laws, rough = self.laws
         density = np.zeros(u.shape[0])
-        for column, law in self._laws:
+        for column, law in laws:
             density += law.logpdf(u[:, column])
-        if not self._rough.size:
+        if not rough.size:
             return density
-        return density + self._prior.deviation_logpdf(u[:, self._rough])
+        return density + self.prior.deviation_logpdf(u[:, rough])
 
-    def slope_and_curvature(self, u: Floats) -> tuple[Floats, Floats]:
-        """First and second derivatives of the log density at one point of shape (d,).
+    def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
+        """Log density at one point of shape (d,), and its first and second derivatives.
 
         Where there are deviations, their scale is fixed.
         """
+        (laws, rough), value = self.laws, 0.0
         slope, curvature = np.empty((2, u.size))
-        for column, law in self._laws:
+        for column, law in laws:
+            value += float(law.logpdf(u[column]))
             slope[column], curvature[column] = law.slope_and_curvature(u[column])
-        if self._rough.size:
-            ((tau, _),) = self._prior.roughness
-            slope[self._rough] = -u[self._rough] / tau**2
-            curvature[self._rough] = -1 / tau**2
-        return slope, curvature
+        if rough.size:
+            ((tau, _),) = self.prior.roughness
+            slope[rough], curvature[rough] = -u[rough] / tau**2, -1 / tau**2
+            value += (
+                float(slope[rough] @ u[rough]) / 2 - rough.size * np.log(2 * np.pi * tau**2) / 2
+            )
+        return value, slope, curvature
 
 
 def _described(distribution: Distribution) -> dict[str, Any]:

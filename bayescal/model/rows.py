@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -18,6 +17,9 @@ from bayescal.model.problem import Problem
 # Log-odds over which a basis is taken to be straight, to correct for the rounding of a score.
 BESIDE = 1e-3
 
+# Of curves without a floor and a ceiling.
+NO_RATES = np.empty((1, 0))
+
 
 @dataclass(frozen=True)
 class LikelihoodRows:
@@ -25,11 +27,11 @@ class LikelihoodRows:
 
     It is constant + coefficients @ events - sum of trials * log(1 + odds), where the odds are those
     of the curve at each row. The events enter it linearly, so that their sums are exact; rows are
-    those of a table, or stand for them in the last sum.
+    those of a table, or stand for them in the last sum. All rows answer to the same three calls;
+    these curves have no `rates`.
     """
 
-    offset: Floats  # (rows,)
-    basis: Floats  # (rows, k)
+    columns: Floats  # (1 + k, rows): offset and basis
     trials: Floats  # (rows,)
     events: Floats  # (k,): sums of the events times the basis, over every row of the table
     constant: float  # sum of the events times the offset
@@ -39,40 +41,45 @@ class LikelihoodRows:
         """Number of rows."""
         return self.trials.size
 
-    @cached_property
-    def columns(self) -> Floats:
-        """Offset and basis, of shape (1 + k, rows)."""
-        return np.vstack([self.offset, self.basis.T])
+    @property
+    def offset(self) -> Floats:
+        """Log-odds of a curve without coefficients, of shape (rows,)."""
+        return np.asarray(self.columns[0])
 
-    def log_likelihood(self, coefficients: Floats, rates: Floats | None = None) -> Floats:
+    @property
+    def basis(self) -> Floats:
+        """What each coefficient adds to the log-odds, of shape (rows, k)."""
+        return self.columns[1:].T
+
+    def log_likelihood(self, coefficients: Floats, rates: Floats = NO_RATES) -> Floats:
         """Of n curves, by the weight of the offset and their coefficients, of shape (n, 1 + k)."""
         value: Floats = self.constant + coefficients[:, 1:] @ self.events
-        for part in blocks(len(value), self.size):
+        for part in blocks(len(value), self.trials.size):
             value[part] -= BINOMIAL.cost_near(coefficients[part] @ self.columns) @ self.trials
         return value
 
-    def tempered(self, effect: float, kept: Floats) -> LikelihoodRows:
-        """The same with every case counted as one over the effect, but for the value at one curve.
+    def derivatives(
+        self, coefficients: Floats, rates: Floats = NO_RATES[0]
+    ) -> tuple[float, Floats, Floats]:
+        """Value, gradient and information at the coefficients (k,), and the rates, of one curve."""
+        basis, log_odds = self.columns[1:], self.columns[0] + coefficients @ self.columns[1:]
+        fitted = BINOMIAL.mean(log_odds)
+        value = self.constant + coefficients @ self.events - self.trials @ BINOMIAL.cost(log_odds)
+        expected = self.trials * fitted
+        information = (basis * (expected * (1 - fitted))) @ basis.T
+        return float(value), self.events - basis @ expected, information
 
-        `kept` (1, 1 + k): the curve whose log likelihood stays as it is, as in `log_likelihood`.
+    def tempered(self, effect: float, log_diagonal: float) -> LikelihoodRows:
+        """The same with every case counted as one over the effect.
+
+        `log_diagonal`: log likelihood of exact calibration, which stays as it is.
         """
-        left = (1 - 1 / effect) * float(self.log_likelihood(kept)[0])
         return replace(
             self,
             trials=self.trials / effect,
             events=self.events / effect,
-            constant=self.constant / effect + left,
+            constant=self.constant / effect + (1 - 1 / effect) * log_diagonal,
         )
-
-    def derivatives(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
-        """Value, gradient (k,) and information (k, k) at the coefficients (k,) of one curve."""
-        log_odds = self.offset + self.basis @ coefficients
-        fitted = BINOMIAL.mean(log_odds)
-        gradient = self.events - self.basis.T @ (self.trials * fitted)
-        weight = BINOMIAL.spread(self.trials, fitted)
-        information = (self.basis.T * weight) @ self.basis
-        value = self.constant + coefficients @ self.events - self.trials @ BINOMIAL.cost(log_odds)
-        return float(value), gradient, information
 
 
 def every_row(problem: Problem, cases: tuple[Floats, Floats] | None = None) -> LikelihoodRows:
@@ -83,7 +90,8 @@ def every_row(problem: Problem, cases: tuple[Floats, Floats] | None = None) -> L
     table = problem.table
     hits, trials = (table.hits, table.trials) if cases is None else (cases[0], sum(cases))
     offset, basis = problem.curve.basis(table.score, problem.frame)
-    return LikelihoodRows(offset, basis, np.asarray(trials), hits @ basis, float(hits @ offset))
+    columns = np.vstack([offset, basis.T])
+    return LikelihoodRows(columns, np.asarray(trials), hits @ basis, float(hits @ offset))
 
 
 def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
@@ -97,13 +105,8 @@ def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
     trials, of = problem.sum_of_rows(every.trials), every.trials
     merged = BINOMIAL.cost(problem.mean_of_rows(x, of))
     change = float(trials @ merged - of @ BINOMIAL.cost(x))
-    return LikelihoodRows(
-        problem.mean_of_rows(every.offset, of),
-        problem.mean_of_rows(every.basis, of),
-        trials,
-        every.events,
-        every.constant + change,
-    )
+    columns = np.ascontiguousarray(problem.mean_of_rows(every.columns.T, of).T)
+    return LikelihoodRows(columns, trials, every.events, every.constant + change)
 
 
 def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodRows:
@@ -112,16 +115,13 @@ def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodR
     if np.count_nonzero(some) <= count:
         if some.all():
             return every
-        return replace(
-            every, offset=every.offset[some], basis=every.basis[some], trials=every.trials[some]
-        )
+        return replace(every, columns=every.columns[:, some], trials=every.trials[some])
     if every.trials is problem.table.trials:
         nodes, trials = problem.rule("trials", count)
     else:
         x = np.asarray(logit(problem.table.score[some]))
         nodes, trials = gauss_rule(x, every.trials[some], count)
-    columns = columns_at(problem, nodes)
-    return replace(every, offset=columns[0], basis=columns[1:].T, trials=trials)
+    return replace(every, columns=columns_at(problem, nodes), trials=trials)
 
 
 def columns_at(problem: Problem, x: Floats) -> Floats:
@@ -131,11 +131,12 @@ def columns_at(problem: Problem, x: Floats) -> Floats:
     """
     if not x.size:
         return np.empty((1 + len(problem.curve.positive), 0))
-    score, beside = expit(x), expit(x + BESIDE)
-    there, off = logit(score), logit(beside)
+    both = expit(np.concatenate([x, x + BESIDE]))
+    offset, basis = problem.curve.basis(both, problem.frame)
+    columns = np.vstack([offset, basis.T])
+    there, off = np.split(logit(both), 2)
     step = (x - there) / (off - there)
-    pairs = zip(*(problem.curve.basis(at, problem.frame) for at in (score, beside)), strict=True)
-    return np.vstack([(1 - step) * low.T + step * high.T for low, high in pairs])
+    return np.asarray((1 - step) * columns[:, : x.size] + step * columns[:, x.size :])
 
 
 @dataclass(frozen=True)
@@ -174,9 +175,9 @@ class OutcomeNodes:
         return value
 
     def derivatives(self, coefficients: Floats, rates: Floats) -> tuple[float, Floats, Floats]:
-        """Value, gradient and Hessian by the k coefficients and the two rates, of one curve."""
+        """Value, gradient and information by the k coefficients and the two rates, of one curve."""
         k = coefficients.size
-        value, gradient, hessian = self.constant, np.zeros(k + 2), np.zeros((k + 2, k + 2))
+        value, gradient, information = self.constant, np.zeros(k + 2), np.zeros((k + 2, k + 2))
         for kind in range(2):
             sums = sums_of_bounded(
                 self.columns[kind], self.weight[kind], coefficients, rates[kind], rates[1 - kind]
@@ -184,8 +185,8 @@ class OutcomeNodes:
             order = [*range(k), k + kind, k + 1 - kind]
             value += sums[0]
             gradient[order] += sums[1]
-            hessian[np.ix_(order, order)] += sums[2]
-        return value, gradient, hessian
+            information[np.ix_(order, order)] -= sums[2]
+        return value, gradient, information
 
     def tempered(self, effect: float, log_diagonal: float) -> OutcomeNodes:
         """The same with every case counted as one over the effect.
@@ -238,6 +239,11 @@ def outcome_nodes(
     first = _side(problem, "hits", 1, count, None if cases is None else cases[0])
     second = _side(problem, "misses", -1, count, None if cases is None else cases[1])
     return OutcomeNodes((first[0], second[0]), (first[1], second[1]))
+
+
+def few_outcomes(problem: Problem, every: OutcomeNodes, count: int) -> OutcomeNodes:
+    """Nodes in place of every row, where they are half as many as the rows or fewer."""
+    return every if 2 * count >= every.size else outcome_nodes(problem, count)
 
 
 def _side(

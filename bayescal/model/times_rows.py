@@ -19,6 +19,7 @@ from bayescal.model.law import late_of, log_without, tilted, untilted
 from bayescal.model.partition import Late
 from bayescal.model.problem import Problem
 from bayescal.model.rows import (
+    NO_RATES,
     LikelihoodRows,
     OutcomeNodes,
     at_nodes,
@@ -155,7 +156,9 @@ class Correction:
         return self._log_of_nodes(g) + self.constant
 
     def _log_of_nodes(self, g: Floats) -> Floats:
-        return np.asarray(np.log(1 - g * self.ratio) @ self.weight)
+        without = g * -self.ratio
+        without += 1
+        return np.asarray(np.log(without, out=without) @ self.weight)
 
     def mean_of_entries(self, values: Floats) -> Floats:
         """Means over the entries that nodes stand for, of values of shape (columns, entries).
@@ -208,16 +211,17 @@ class Correction:
     def _turned(self) -> Floats:
         """Slope of half the log determinant by a and c: the step moves the curvature, too."""
         steps, slope = self.steps, np.zeros(self.steps.at.size)
+        shares = steps.shares_of(self.partial)
         for k in range(slope.size) if self.partial.size else ():
             for sign in (-1, 1):
                 at = steps.at.copy()
                 at[k] += sign * BESIDE_STEPS
-                slope[k] += sign * self._trace_at(at) / (4 * BESIDE_STEPS)
+                slope[k] += sign * self._trace_at(at, shares(at)) / (4 * BESIDE_STEPS)
         return slope
 
-    def _trace_at(self, at: Floats) -> float:
+    def _trace_at(self, at: Floats, shares: Shares) -> float:
         """Trace of the information at other steps, times the inverse of that here."""
-        shares, g = self.steps.shares(self.partial, at), self._of_entries
+        g = self._of_entries
         columns = self._columns(shares)[:, at.size :]
         rates = _rates(g, _ratio(shares), len(shares.each))
         products = np.column_stack([rates[i] * rates[j] for i, j in self._pairs] + rates)
@@ -291,7 +295,7 @@ class TimesRows:
         value = self.known.log_likelihood(coefficients, rates)
         for part in blocks(len(value), self.size):
             g = expit_in_place(coefficients[part] @ self.columns)
-            if isinstance(self.known, OutcomeNodes):
+            if rates.shape[1]:
                 g = bounded_probability(g, rates[part, :1], rates[part, 1:])
             value[part] = self._with_steps(value[part], g)
         return value
@@ -310,21 +314,19 @@ class TimesRows:
         return replace(self, effect=self.effect * effect, log_diagonal=log_diagonal)
 
     def derivatives(self, coefficients: Floats, rates: Floats) -> tuple[float, Floats, Floats]:
-        """Value, gradient and Hessian by the k coefficients and the rates, given the steps."""
+        """Value, gradient and information by the coefficients and the rates, given the steps."""
         ratio, weight = self.correction.ratio, self.correction.weight
-        if isinstance(self.known, OutcomeNodes):
-            value, gradient, hessian = self.known.derivatives(coefficients, rates)
+        value, gradient, information = self.known.derivatives(coefficients, rates)
+        if rates.size:
             low, high = map(float, rates)
             late = sums_of_bounded(self.columns, weight, coefficients, low, high, ratio)
         else:
-            value, gradient, information = self.known.derivatives(coefficients)
-            hessian = -information
             late = _sums_of_late(self.columns, weight, coefficients, ratio, np.zeros(ratio.size))
         effect = self.effect
         return (
             (value + late[0]) / effect,
             (gradient + late[1]) / effect,
-            (hessian + late[2]) / effect,
+            (information - late[2]) / effect,
         )
 
     def expanded_at(self, coefficients: Floats, rates: Floats) -> TimesRows:
@@ -333,7 +335,7 @@ class TimesRows:
         if not partial.size:
             return self
         g = expit(coefficients @ columns_at(self.problem, partial.x))
-        if isinstance(self.known, OutcomeNodes):
+        if rates.shape[1]:
             g = bounded_probability(g, rates[:, :1], rates[:, 1:])
         return replace(self, correction=self.correction.likeliest(g[0]))
 
@@ -394,7 +396,8 @@ def likeliest_line(problem: Problem) -> Floats:
     rows = times_rows(line)
 
     def objective(coefficients: Floats) -> tuple[float, Floats, Floats]:
-        return rows.derivatives(coefficients, np.empty(0))
+        value, gradient, information = rows.derivatives(coefficients, NO_RATES[0])
+        return value, gradient, -information
 
     start = line.curve.with_offset(np.zeros((1, line.curve.size)))[0, 1:]
     best = maximise(objective, start, longest=LONGEST_OF_LINE).point
@@ -431,7 +434,7 @@ class RowsGivenSteps(LikelihoodRows):
     share: Floats  # (entries,): Q and V at them
     other: Floats  # (entries,)
 
-    def log_likelihood(self, coefficients: Floats, rates: Floats | None = None) -> Floats:
+    def log_likelihood(self, coefficients: Floats, rates: Floats = NO_RATES) -> Floats:
         """As `LikelihoodRows.log_likelihood`."""
         value = super().log_likelihood(coefficients)
         for part in blocks(len(value), self.weight.size):
@@ -439,7 +442,9 @@ class RowsGivenSteps(LikelihoodRows):
             value[part] += log_without(g, self.share, self.other) @ self.weight
         return value
 
-    def derivatives(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
+    def derivatives(
+        self, coefficients: Floats, rates: Floats = NO_RATES[0]
+    ) -> tuple[float, Floats, Floats]:
         """As `LikelihoodRows.derivatives`."""
         value, gradient, information = super().derivatives(coefficients)
         late = _sums_of_late(self.late, self.weight, coefficients, self.share, self.other)
@@ -463,7 +468,7 @@ def rows_given_steps(problem: Problem, partial: Partial, steps: Steps) -> RowsGi
     entries, shares = entries_of(problem), steps.shares(partial)
     known = at_nodes(problem, every_row(problem, (entries.events, entries.free)), KNOWN_NODES)
     return RowsGivenSteps(
-        *(known.offset, known.basis, known.trials, known.events, known.constant),
+        *(known.columns, known.trials, known.events, known.constant),
         late=columns_at(problem, partial.x),
         weight=partial.weight,
         share=shares.value,

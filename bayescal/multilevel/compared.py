@@ -13,6 +13,7 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.core.text import shortened
+from bayescal.core.versions import one_blas_thread
 from bayescal.inference.loo import (
     DRAWS,
     CasesOfClusters,
@@ -31,9 +32,9 @@ from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.functionals import FUNCTIONALS, undefined_measures
 from bayescal.posterior.imputed import in_turn, mixed
-from bayescal.posterior.intervals import equal_tailed
+from bayescal.posterior.intervals import equal_tailed, share_below
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ RAW = ("tce", *RATIO_AND_SLOPE)
 NEAR_RAW, MOST_RAW = 1e-10, 20.0
 
 
+@one_blas_thread
 def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
     """The table of `MultilevelPosterior.table`."""
     import pandas as pd
@@ -234,11 +236,11 @@ def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.Data
     for part in parts:
         # Of one axis there can be 2000 levels, whose evaluations are not kept.
         view = post.at(part.levels) if several else post._view_alone({"at": part.levels})
-        row = _row(post.problem, part.level, view, ci_prob)
-        rows.append(row | {"prob_off": 1 - view.prob_below(delta)})
+        row, tce = _row(post.problem, part.level, view, ci_prob), view.values_of("tce")
+        rows.append(row | {"prob_off": 1 - share_below(tce, delta)})
         if kind == "sites":
             rows[-1]["prob_differs"] = _share_off_average(view, delta)
-        off.append(off_by(view.values_of("tce"), "tce"))
+        off.append(off_by(tce, "tce"))
     names, keys = post._index(parts)
     index = pd.MultiIndex.from_tuples(keys, names=names) if len(names) > 1 else None
     table = pd.DataFrame(rows, pd.Index(keys, name=names[0]) if index is None else index)
@@ -264,7 +266,10 @@ def _row(
     What is not known, or has no estimate, is not a number.
     """
     row, raw = known_of(problem, label, view)
-    rows = view._rows_of_summary(RAW, ci_prob)
+    undefined = undefined_measures([own.problem for own in view._parts])
+    defined = [name for name in RAW if name not in undefined]
+    known = view._rows([(name, {}) for name in defined], ci_prob)
+    rows = dict(zip(defined, known.tolist(), strict=True))
     for name in RAW:
         row[f"{name}_raw"] = raw.get(name, np.nan)
         estimate, *_, lower, upper = rows.get(name, (np.nan,) * 3)

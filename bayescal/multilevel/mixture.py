@@ -20,7 +20,7 @@ from bayescal.data.rows import Rows
 from bayescal.data.table import CalibrationData
 from bayescal.model.curve import Curve, CurveAtScores, Frame, expit_in_place
 from bayescal.model.problem import Problem
-from bayescal.posterior.population import Bootstrap, ClusterBootstrap, dirichlet
+from bayescal.posterior.population import Bootstrap, CaseBootstrap, ClusterBootstrap
 
 MOST_SHARES = 20
 CASES_OF_A_SHARE = 25
@@ -90,6 +90,7 @@ class MixtureAtScores(CurveAtScores):
         assert curve.of is not None and curve.shares is not None
         self._of = CurveAtScores(curve.of, score, frame, stated=stated)
         self.stated, self._shares = self._of.stated, curve.shares.at(score)
+        self._moved = self._shares * (self.stated - score)  # what a curve on the diagonal lacks
 
     def log_odds(self, u: Floats) -> Floats:
         """Log-odds, of shape (draws, rows), for draws `u` of shape (draws, curves * d)."""
@@ -97,10 +98,21 @@ class MixtureAtScores(CurveAtScores):
 
     def probability(self, u: Floats) -> Floats:
         """The mixtures, of shape (draws, rows), for draws `u` of shape (draws, curves * d)."""
-        error = np.zeros((u.shape[0], self.stated.shape[-1]))
-        for share, own in zip(self._shares, np.split(u, len(self._shares), axis=1), strict=True):
-            error += share * (self._of.probability(own) - self.stated)
-        return np.asarray(self.stated + error)
+        each = u.reshape(len(u), len(self._shares), -1).swapaxes(0, 1)
+        curve = np.zeros((len(u), self.stated.shape[-1]))
+        for share, own in zip(self._shares, each, strict=True):
+            odds = self._of.log_odds(own)
+            np.negative(odds, out=odds)
+            with np.errstate(over="ignore"):
+                np.exp(odds, out=odds)
+            odds += 1
+            curve += np.divide(share, odds, out=odds)
+        on = np.logical_not(each.any(axis=2)).T
+        if on.any():  # without the rounding of a trip through log-odds
+            if self.stated.ndim == 1:  # other scores are read as they are
+                curve += on @ self._moved
+            np.copyto(curve, self.stated, where=on.all(axis=1, keepdims=True))
+        return curve
 
 
 def mixture_of(curve: Curve, shares: Shares) -> MixtureCurve:
@@ -177,7 +189,8 @@ class OwnProblem(Problem):
         """The law of the weights of rows, of the cases as they stand in the table of groups."""
         clusters = data.with_several_clusters().clusters
         if clusters is None or clusters.are_single:
-            return _Weights(self.by_row(lambda part: part.trials), self.trials)
+            counted = self.by_row(lambda part: part.trials)
+            return CaseBootstrap(counted, self.trials / counted)
         row, first = np.empty(data.score.size, np.intp), 0
         rank, group = np.argsort(self.order), np.asarray(data.group)
         for label, part in zip(data.groups, self.parts, strict=True):
@@ -215,19 +228,3 @@ class _OwnCurves:
         if calibrated.any():  # without the rounding of a trip through log-odds
             np.copyto(curve, self.stated, where=calibrated[:, self.owner])
         return curve
-
-
-class _Weights(NamedTuple):
-    """Weights of independent cases: as many as are counted, which stand for `cases`."""
-
-    counted: Floats
-    cases: Floats
-
-    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
-        """Weights of a block of draws, of shape (draws of the block, rows)."""
-        weight = dirichlet(self.counted, part.stop - part.start, rng) * (self.cases / self.counted)
-        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
-
-    def worth(self, values: Floats) -> float:
-        """One: cases are independent."""
-        return 1.0

@@ -152,12 +152,13 @@ def plan(
     probit of the probability, is a line in log n. Tables are simulated at 128 scores. Near zero a
     distance is bounded, so that its interval narrows more slowly than 1 / sqrt(n).
 
-    For O/E, calibration-in-the-large, intercept, slope and signed error the width of every study is
-    first computed by the normal approximation of the posterior of one family; 32 studies at the
-    planned size are then analysed in full, and the widths corrected by what these say.
+    With one family the widths of O/E, calibration-in-the-large, intercept, slope and signed error
+    are first computed by the normal approximation of its posterior; 32 studies at the planned size
+    are then analysed in full, and the widths corrected by what these say.
 
-    For other goals every study is analysed. The average over families takes about ten times as
-    long as one family. Few studies are looked at first; a size stays with 100 if these leave no
+    Else every study is analysed: the average holds the exactly calibrated model, whose slope has no
+    width, with a probability that differs from study to study. It takes about ten times as long as
+    one family. Few studies are looked at first; a size stays with 100 if these leave no
     doubt on which side of the goal it is, and the two sizes on either side of the goal get all.
 
     With clusters, the size is that of independent patients times the design effect 1 + (m - 1) icc,
@@ -180,9 +181,8 @@ def plan(
     --------
     >>> import bayescal as bc
     >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
-    >>> result = bc.plan(
-    ...     width=0.3, of="calibration_slope", truth="clinical", scores=scores, random_state=1
-    ... )
+    >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "curve"}
+    >>> result = bc.plan(**goal, truth="clinical", scores=scores, random_state=1)
     >>> 2000 < result.n < 5000
     True
     """

@@ -8,16 +8,14 @@ thousandths of a fit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import clipped
+from bayescal.gain.refit import Refit
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
 
@@ -32,103 +30,9 @@ LINEAR = {
     "signed_error",
 }
 MODE_STEPS = 50
-MODE_LONGEST = 2.0
 MODE_CONVERGED = 1e-6
 LEAST_VARIANCE = 1e-12
 SEPARATED = 1e-3
-MODE_ROUNDING = 1e-9
-MODE_CUT = 0.3
-
-
-class _Point(NamedTuple):
-    """Log posterior densities of all studies at one point each, and what their slopes need."""
-
-    value: Floats
-    gradient: Floats
-    expected: Floats
-    curve: Floats
-    slopes: Floats
-    coefficient: Floats
-
-
-class _Densities:
-    """Log posterior densities of a curve's coordinates, one a study."""
-
-    def __init__(
-        self, setting: Setting, trials: Floats, hits: Floats, family: Curve, prior: Prior
-    ) -> None:
-        self.score = clipped(setting.score)
-        self._trials, self._hits, self._size = trials, hits, family.size
-        x = logit(self.score)
-        parts = [
-            family.basis(score, Frame(prior.centre_for(own, setting.weight)))
-            for score, own in zip(self.score, x, strict=True)
-        ]
-        self._offset = np.stack([part[0] for part in parts])
-        self._basis = np.stack([part[1] for part in parts])
-        shape = (-1, family.size)
-        self._combination = np.array(family.combination, dtype=np.float64).reshape(shape)
-        self._positive = np.array(family.positive, dtype=bool)
-        self._distributions = [prior.of(name) for name in family.coordinates]
-
-    def mode(self) -> _Point:
-        """Where each density is highest, by Newton steps that are cut while they do not climb."""
-        studies = len(self._trials)
-        u, cut = np.zeros((studies, self._size)), np.ones(studies)
-        at = self._at(u, np.arange(studies))
-        move = self._step(at)
-        for _ in range(MODE_STEPS):
-            rows = np.flatnonzero(np.vecdot(at.gradient, move) > MODE_CONVERGED)
-            if not rows.size:
-                break
-            trial = u[rows] + cut[rows, None] * move[rows]
-            there = self._at(trial, rows)
-            better = there.value >= at.value[rows] - MODE_ROUNDING
-            up = rows[better]
-            u[up] = trial[better]
-            for old, new in zip(at, there, strict=True):
-                old[up] = new[better]
-            move[up] = self._step(_Point(*(part[better] for part in there)))
-            cut[rows] = np.where(better, 1.0, MODE_CUT * cut[rows])
-        return at
-
-    def information(self, at: _Point) -> Floats:
-        """The negative Hessian at points, of shape (studies, d, d)."""
-        shared = np.broadcast_to(self._basis, (len(self._trials), *self._basis.shape[1:]))
-        residual = self._hits - self._trials * at.curve
-        by_coefficient = np.einsum("skj,sk->sj", shared, residual)
-        bend = np.where(self._positive, by_coefficient * at.coefficient, 0.0)
-        exact = at.expected - np.matmul(self._combination.T * bend[:, None], self._combination)
-        proper = np.linalg.eigvalsh(exact).min(axis=1) > LEAST_VARIANCE
-        return np.where(proper[:, None, None], exact, at.expected)
-
-    def _at(self, u: Floats, rows: NDArray[np.intp]) -> _Point:
-        """Densities of some studies at a point each."""
-        common = len(self._basis) == 1
-        basis, offset = (part if common else part[rows] for part in (self._basis, self._offset))
-        trials, hits = self._trials[rows], self._hits[rows]
-        linear = u @ self._combination.T
-        coefficient = np.where(self._positive, np.exp(linear), linear)
-        jacobian = np.where(self._positive, coefficient, 1.0)[:, :, None] * self._combination
-        log_odds = offset + _combined(basis, coefficient)
-        curve = expit(log_odds)
-        slopes = np.matmul(basis, jacobian)
-        fitted = trials * curve
-        weighted = slopes * BINOMIAL.spread(trials, curve)[..., None]
-        expected = np.matmul(np.swapaxes(weighted, 1, 2), slopes)
-        gradient = np.matmul((hits - fitted)[:, None], slopes)[:, 0]
-        value = BINOMIAL.log_density(log_odds, trials, hits).sum(axis=1)
-        for k, distribution in enumerate(self._distributions):
-            first, second = distribution.slope_and_curvature(u[:, k])
-            value += distribution.logpdf(u[:, k])
-            gradient[:, k] += first
-            expected[:, k, k] += np.maximum(-second, LEAST_VARIANCE)
-        return _Point(value, gradient, expected, curve, slopes, coefficient)
-
-    def _step(self, at: _Point) -> Floats:
-        move = np.linalg.solve(at.expected, at.gradient[..., None])[..., 0]
-        longest = np.abs(move).max(axis=1, keepdims=True)
-        return np.asarray(move * np.minimum(1, MODE_LONGEST / np.maximum(longest, LEAST_VARIANCE)))
 
 
 @dataclass(frozen=True)
@@ -150,14 +54,18 @@ class NormalPosterior:
     def of(
         cls, setting: Setting, trials: Floats, hits: Floats, family: Curve, prior: Prior
     ) -> NormalPosterior:
-        """Newton steps to the mode of every study.
+        """Those of a family, from the mode of every study.
 
         Shapes: `trials`, `hits` (studies, rows).
         """
-        densities = _Densities(setting, trials, hits, family, prior)
-        at = densities.mode()
-        covariance: Floats = np.linalg.inv(densities.information(at)).astype(np.float64)
-        return cls(densities.score, trials, at.curve, at.slopes, covariance)
+        score = clipped(setting.score)
+        frames = [Frame(prior.centre_for(own, setting.weight)) for own in logit(score)]
+        terms = [family.basis(*each) for each in zip(score, frames, strict=True)]
+        offset, basis = (np.stack(each) for each in zip(*terms, strict=True))
+        refit = Refit(family, prior, offset, basis, np.zeros(family.size))
+        u = refit.modes(trials, hits)
+        covariance = np.asarray(np.linalg.inv(refit.information(u, trials, hits)))
+        return cls(score, trials, refit.curves(u), refit.slopes(u), covariance)
 
     def widths(self, name: str, half: float) -> Floats:
         """Widths of the intervals of a functional in `LINEAR`, of shape (studies,)."""
@@ -248,10 +156,3 @@ def _lead(name: str, each: Floats, x: Floats) -> Floats:
     mean = np.vecdot(each, x)[:, None] / mass
     slope = (x - mean) / np.vecdot(each, (x - mean) ** 2)[:, None]
     return np.asarray(slope if name == "calibration_slope" else 1 / mass - mean * slope)
-
-
-def _combined(basis: Floats, coefficient: Floats) -> Floats:
-    """Sums of the basis at each score, by the coefficients of each study."""
-    if len(basis) == 1:
-        return np.asarray(coefficient @ basis[0].T)
-    return np.asarray(np.matmul(basis, coefficient[..., None])[..., 0])

@@ -114,9 +114,8 @@ class Plan:
         --------
         >>> import bayescal as bc
         >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
-        >>> plan = bc.plan(
-        ...     width=0.3, of="calibration_slope", truth="clinical", scores=scores, random_state=1
-        ... )
+        >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "curve"}
+        >>> plan = bc.plan(**goal, truth="clinical", scores=scores, random_state=1)
         >>> plan.protocol().startswith("Sample size. We plan to include ")
         True
         """

@@ -28,6 +28,7 @@ FIRST_LOOKS = 8
 LONGEST_JUMP = 12  # most steps of the grid between two looks
 # Standard errors from the goal at which a part of the studies decides.
 BEYOND_DOUBT = 4.0
+LEAST_OF_GOAL = 0.1  # width that a line in logarithms still starts from, as a share of the goal
 
 Extent = Literal["look", "around", "part", "all"]
 
@@ -51,7 +52,8 @@ class Goal:
             assert self.assurance is not None
             share = (values.sum(axis=-1) + 0.5) / (values.shape[-1] + 1)
             return np.asarray(ndtri(self.assurance) - ndtri(share))
-        return np.asarray(np.log(self.reached(values) / self.width))
+        # An interval of no width, where the model is calibrated for sure, is no further than this.
+        return np.asarray(np.log(np.maximum(self.reached(values) / self.width, LEAST_OF_GOAL)))
 
     def reached(self, values: Floats) -> Floats:
         """The mean width, or the width that a share `assurance` of the studies keeps to."""

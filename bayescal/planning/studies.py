@@ -163,22 +163,22 @@ class Studies:
 
     @property
     def is_approximate(self) -> bool:
-        """Whether widths are computed by the normal approximation and then corrected."""
-        analysis, score, family = self.analysis, self.setting.score, self._family
+        """Whether widths are computed by the normal approximation and then corrected.
+
+        Not those of the average: it holds the exactly calibrated model, whose slope has no width,
+        with a probability that differs from study to study and grows with their size.
+        """
+        analysis, score, family = self.analysis, self.setting.score, self.analysis.curve
         inside = score.min() > CLOSE_TO_ENDS and score.max() < 1 - CLOSE_TO_ENDS
         return (
             not self.is_exact
+            and analysis.method == "curve"
             and analysis.conclude is None
             and analysis.of in LINEAR
             and inside
             and not (family.is_rough or family.has_atoms)
             and family.size > 0
         )
-
-    @property
-    def _family(self) -> Curve:
-        """The family by which widths are approximated."""
-        return CURVES["beta"] if self.analysis.method == "average" else self.analysis.curve
 
     def values(self, n: int, extent: Extent = "all") -> Floats:
         """Widths, or conclusions as 1 and 0, of studies of one size, of shape (studies,)."""
@@ -203,19 +203,20 @@ class Studies:
         return self._analysed(n, range(0, self.setting.size, BATCH)[:most])
 
     def start(self, width: float) -> float:
-        """A first guess of the size, by the width of the signed error in a few studies."""
-        few = self.setting.part(range(min(self.setting.size, BATCH)))
+        """A first guess of the size, by the width in a few studies: approximate, of one line."""
+        linear = self.analysis.of in LINEAR and self.analysis.conclude is None
         if self.is_exact or self.is_approximate:
             middle = float(np.median(self.values(FIRST_SIZE, "look")))
         else:
+            few = self.setting.part(range(min(self.setting.size, BATCH)))
             counts = few.counts(FIRST_SIZE, self.seed)
             quick = NormalPosterior.of(few, *counts, CURVES["logistic"], PRESETS["neutral"])
-            middle = float(np.median(quick.widths("signed_error", self.half)))
+            of = self.analysis.of if linear else "signed_error"
+            middle = float(np.median(quick.widths(of, self.half)))
             if self.clusters is not None:
                 middle *= self.clusters.effect**0.5
         start = FIRST_SIZE * (middle / width) ** 2 if np.isfinite(middle) else float(FIRST_SIZE)
-        bounded = self.is_exact or self.is_approximate
-        if bounded and start > 2 * LARGEST_SIZE:
+        if (self.is_exact or linear) and start > 2 * LARGEST_SIZE:
             raise InputError(
                 f"width {width:g} is out of reach: it would take about {start:,.0f} patients, and "
                 f"more than {LARGEST_SIZE:,} are not simulated. Ask for a wider interval."
@@ -257,7 +258,7 @@ class Studies:
 
     def _widths(self, setting: Setting, n: int) -> Floats:
         counts = setting.counts(n, self.seed)
-        quick = NormalPosterior.of(setting, *counts, self._family, self.analysis.prior)
+        quick = NormalPosterior.of(setting, *counts, self.analysis.curve, self.analysis.prior)
         return quick.widths(self.analysis.of, self.half)
 
     def _analysed(self, n: int, starts: range) -> Floats:

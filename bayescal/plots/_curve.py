@@ -204,7 +204,8 @@ def reliability(
     lines = {name: smoother_at(one.problem.unclustered, name, at) for name in smoothers}
     sides = _sides_of(one, widest) if marks[0] else None
 
-    axes = style.as_axes(ax, *((5.4, 7.8 + 0.25 * len(models)) if several else (5.0, 6.2)))
+    size = (5.4, 7.8 + 0.25 * len(models)) if several else (5.0, 6.2)
+    axes = style.as_axes(ax, *size, right=0.9 if several else 0.84)
     style.probability_axes(axes, low, high, bend)
     _draw_diagonal(axes, low, high)
     for look, name, band, observed, error in zip(

@@ -35,6 +35,8 @@ ROW, HEADER = 0.27, 0.9
 ROWS_APART, BEFORE_HEADING = 0.6, 0.3
 # Size of the dot of a row without cases, in points, and how much that of the most cases adds.
 LEAST, MOST = 3.0, 4.0
+# Where the axes stand between names and numbers, as shares of a figure that a page lays out.
+BETWEEN = {"left": 0.2, "right": 0.72}
 # Standard errors that a bar of a difference in log predictive density holds, and half of the
 # height of a bar of a probability.
 ERRORS, HALF = 2, 0.19
@@ -231,7 +233,7 @@ def risks(
             told += f"\nP(other decision) {chance(row[f'flips@{limit:g}'])}"
         ends = row["risk"], row["lower"], row["upper"], row["score"]
         rows.append(Row(label(name), *ends, beside=told))
-    axes = style.as_axes(ax, 6.4, 1.2 + 0.4 * len(rows))
+    axes = style.as_axes(ax, 6.4, 1.2 + 0.4 * len(rows), **BETWEEN)
     if limit is not None:
         axes.axvline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
     _draw_rows(axes, rows)
@@ -354,7 +356,10 @@ def _groups(
     tables = [_rows_of(post, views, pooled, name, level) for name in chosen]
     size = 7.2 * (1 + 0.6 * (len(chosen) - 1)), HEADER + 0.6 + ROW * (len(tables[0]) + 1)
     panels = style.as_panels(
-        axes, len(chosen), "measures", lambda: style.figure_of(1, len(chosen), size)
+        axes,
+        len(chosen),
+        "measures",
+        lambda: style.figure_of(1, len(chosen), size, gridspec_kw=BETWEEN),
     )
     for ax, name, table in zip(panels, chosen, tables, strict=True):
         _draw_rows(ax, table, f"{short_name(name)} ({percent(level)} CrI)")

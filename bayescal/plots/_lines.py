@@ -130,7 +130,7 @@ def net_benefit(
     benefit = {name: one.net_benefit(at, population) for name, one in models.items()}
     everyone = next(iter(benefit.values()))["treat_all"]
 
-    axes, shown, tops = style.as_axes(ax, 5.4, 4.4), as_flag(legend, "legend"), [LEAST]
+    axes, shown, tops = style.as_axes(ax, 5.4, 4.4, top=0.78), as_flag(legend, "legend"), [LEAST]
     for look, (name, one) in zip(style.MODELS, benefit.items(), strict=False):
         ends = _quantiles(one["model"], level)
         _draw_band(axes, at, ends, look, name, shade=0.25 if len(benefit) == 1 else 0.15)
@@ -486,9 +486,8 @@ def plan(result: Any, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
     --------
     >>> import bayescal as bc
     >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
-    >>> result = bc.plan(
-    ...     width=0.3, of="calibration_slope", truth="clinical", scores=scores, random_state=1
-    ... )
+    >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "curve"}
+    >>> result = bc.plan(**goal, truth="clinical", scores=scores, random_state=1)
     >>> [panel.get_xlabel() for panel in bc.plots.plan(result)]
     ['Patients', 'Patients']
     """

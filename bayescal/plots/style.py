@@ -74,7 +74,7 @@ LETTER = 0.47
 # Room of a legend, as a share of the axes' width: it may also stand under their labels.
 WIDER = 1.25
 # How far an axis goes beyond what is drawn.
-ROOM = 1.15
+HEADROOM = 1.15
 
 Scale = Literal["linear", "root", "log"]
 
@@ -87,7 +87,10 @@ def small(share: float = 0.7) -> float:
 
 
 def figure_of(rows: int, columns: int, size: tuple[float, float], **options: Any) -> list[Axes]:
-    """Axes on a figure of their own, which finds room for their labels."""
+    """Axes on a figure of their own, which finds room for their labels.
+
+    A page has no time for that: there `gridspec_kw` says where axes end, as shares of the figure.
+    """
     import matplotlib.pyplot as plt
 
     _, grid = plt.subplots(
@@ -96,9 +99,10 @@ def figure_of(rows: int, columns: int, size: tuple[float, float], **options: Any
     return list(grid.flat)
 
 
-def as_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes to draw on: those given, or new ones."""
-    return figure_of(1, 1, (width, height))[0] if ax is None else _checked(ax, "ax")
+def as_axes(ax: Axes | None, width: float, height: float, **ends: float) -> Axes:
+    """The axes to draw on: those given, or new ones, which end there on the figure of a page."""
+    new = () if ax is not None else figure_of(1, 1, (width, height), gridspec_kw=ends)
+    return new[0] if new else _checked(ax, "ax")
 
 
 def _checked(ax: Any, name: str) -> Axes:
@@ -258,8 +262,8 @@ def as_limits(limits: tuple[float, float] | str, drawn: Floats) -> tuple[float, 
     if isinstance(limits, str) and limits == "auto":
         lowest, highest = float(drawn.min()), float(drawn.max())
         if highest < 0.5:
-            return 0.0, round_up(ROOM * highest)
-        return (1 - round_up(ROOM * (1 - lowest)) if lowest > 0.5 else 0.0), 1.0
+            return 0.0, round_up(HEADROOM * highest)
+        return (1 - round_up(HEADROOM * (1 - lowest)) if lowest > 0.5 else 0.0), 1.0
     ends = as_items(limits, "limits")
     numbers = len(ends) == 2 and all(isinstance(end, (int, float, np.number)) for end in ends)
     if not (numbers and 0 <= ends[0] < ends[1] <= 1):

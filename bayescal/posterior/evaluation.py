@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, as_risks, re
 from bayescal.posterior.imputed import in_turn, widened, widening_of
 from bayescal.posterior.population import (
     POPULATIONS,
+    ROOM,
     Bootstrap,
     ClusterBootstrap,
     Population,
@@ -31,6 +32,7 @@ from bayescal.posterior.population import (
 
 __all__ = [
     "CurvesOfTable",
+    "FunctionalCall",
     "FunctionalCalls",
     "by_imputation",
     "evaluate",
@@ -44,11 +46,17 @@ MOST_KEPT = 1 << 20  # weights
 MOST_OBSERVED = 1 << 24
 FINE = expit(np.linspace(-27, 27, 1001))
 
-# Names of functionals, and the options of each.
-FunctionalCalls = Sequence[tuple[str, dict[str, Any]]]
+# The name of a functional, and its options.
+FunctionalCall = tuple[str, dict[str, Any]]
+FunctionalCalls = Sequence[FunctionalCall]
 
-# Name, options and population of a functional; that of the same numbers is the same.
-Key = tuple[Any, ...]
+
+class Key(NamedTuple):
+    """A functional, its options in one form, and its population: the same of the same numbers."""
+
+    name: str
+    options: tuple[tuple[str, Any], ...]
+    population: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +94,9 @@ class CurvesOfTable:
     @one_blas_thread
     def observed(self) -> Floats:
         """The curves at the scores of the data, of shape (draws, rows)."""
-        values = np.empty((len(self.u), self.problem.stated.size))
-        for part in blocks(*values.shape):
-            values[part] = self._at_table.probability(self.u[part])
-        return values
+        parts = blocks(len(self.u), self.problem.stated.size, ROOM)
+        each = [self._at_table.probability(self.u[part]) for part in parts]
+        return np.concatenate(each) if len(each) > 1 else each[0]
 
     @cached_property
     def _at_table(self) -> Any:
@@ -126,18 +133,6 @@ class CurvesOfTable:
             low, high = errors[:, left], errors[:, right]
             return clipped(clipped(scores) + low + share * (high - low))
         return problem.curves_at(scores).probability(self.u)
-
-    def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
-        """Functionals, each of shape (draws,); those computed before as they were then."""
-        evaluate([(self, wanted)], population)
-        return {
-            name: self.read_off(name)._known[key_of(name, options, population)].copy()
-            for name, options in wanted
-        }
-
-    def read_off(self, name: str) -> CurvesOfTable:
-        """The curves that a functional is of."""
-        return self.distances if FUNCTIONALS[name].is_distance else self
 
     def draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         """The curves over their draws of the population, a block of draws at a time."""
@@ -220,30 +215,36 @@ class CurvesOfTable:
 
 
 @one_blas_thread
-def evaluate(asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str) -> None:
-    """Compute functionals of several sets of curves in one pass over draws of the population.
+def evaluate(
+    asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str
+) -> list[list[Floats]]:
+    """Draws of functionals of several sets of curves, in one pass over those of the population.
 
     `asked`: as many draws of each, of one table and seed. What each knows already is not computed
     again; what is computed is kept there.
     """
-    missing: dict[CurvesOfTable, dict[Key, tuple[str, dict[str, Any]]]] = {}
+    keys: list[list[tuple[CurvesOfTable, Key]]] = []
+    missing: dict[CurvesOfTable, dict[Key, Floats]] = {}
     for curves, wanted in asked:
+        keys.append([])
         for name, options in wanted:
-            of, key = curves.read_off(name), key_of(name, options, population)
+            of = curves.distances if FUNCTIONALS[name].is_distance else curves
+            key = key_of(name, options, population)
+            keys[-1].append((of, key))
             if key not in of._known:
                 refuse_infinite(name, of.problem.data)
-                missing.setdefault(of, {})[key] = name, options
-    values = {of: {key: np.empty(len(of.u)) for key in calls} for of, calls in missing.items()}
+                missing.setdefault(of, {})[key] = np.empty(len(of.u))
     for part, drawn in next(iter(missing)).populations(population) if missing else ():
-        for of, calls in missing.items():
+        for of, computed in missing.items():
             draws = of.at(part, drawn)
-            for key, (name, options) in calls.items():
-                functional = FUNCTIONALS[name]
+            for key, values in computed.items():
+                functional = FUNCTIONALS[key.name]
                 elsewhere = functional.on_sample and drawn.score.ndim > 1
                 on = of.at(part, of.on_sample) if elsewhere else draws
-                values[of][key][part] = functional.compute(on, **options)
-    for of, computed in values.items():
+                values[part] = functional.compute(on, **dict(key.options))
+    for of, computed in missing.items():
         of._known.update(computed)
+    return [[of._known[key].copy() for of, key in each] for each in keys]
 
 
 def read(
@@ -252,23 +253,24 @@ def read(
     population: str,
     *,
     is_widened: bool = True,
-) -> dict[str, Floats]:
+) -> list[Floats]:
     """Draws of functionals over one table, or over those of all imputations in turn.
 
     Distances are multiplied by what widens TCE, so that they stay in order.
     """
-    each = [table.values(wanted, population) for table in tables]
+    each = [evaluate([(table, wanted)], population)[0] for table in tables]
     if len(each) == 1:
         return each[0]
-    both = {}
-    for name, _ in wanted:
-        values = np.stack([one[name] for one in each])
+    both, factor = [], np.ones(1)
+    if is_widened and any(FUNCTIONALS[name].is_distance for name, _ in wanted):
+        errors = [evaluate([(table, [("tce", {})])], population)[0][0] for table in tables]
+        factor = widening_of(np.stack(errors))
+    for (name, _), values in zip(wanted, map(np.stack, zip(*each, strict=True)), strict=True):
         if is_widened and FUNCTIONALS[name].is_distance:
-            errors = [table.values([("tce", {})], population)["tce"] for table in tables]
-            values = np.minimum(values * widening_of(np.stack(errors)), 1)
+            values = np.minimum(values * factor, 1)
         elif is_widened:
             values = widened(values)
-        both[name] = in_turn(values)
+        both.append(in_turn(values))
     return both
 
 
@@ -284,8 +286,9 @@ def means_of(tables: Sequence[CurvesOfTable]) -> tuple[CurvesOfTable, ...]:
 
 def by_imputation(tables: Sequence[CurvesOfTable], names: Sequence[str]) -> dict[str, Floats]:
     """Draws of functionals, each of shape (imputations, draws)."""
-    each = [table.values([(name, {}) for name in names], "bootstrap") for table in tables]
-    return {name: np.stack([values[name] for values in each]) for name in names}
+    wanted = [(name, dict[str, Any]()) for name in names]
+    each = [evaluate([(table, wanted)], "bootstrap")[0] for table in tables]
+    return {name: np.stack(own) for name, *own in zip(names, *each, strict=True)}
 
 
 def key_of(name: str, options: dict[str, Any], population: str) -> Key:
@@ -299,4 +302,4 @@ def key_of(name: str, options: dict[str, Any], population: str) -> Key:
         norm = norm | {"p": as_order(norm["p"], infinite=True)}
     if "threshold" in norm:
         norm = norm | {"threshold": as_risks(norm["threshold"])}
-    return (of, *sorted(norm.items()), kind)
+    return Key(of, tuple(sorted(norm.items())), kind)

@@ -44,6 +44,7 @@ from bayescal.posterior.departures import (
 )
 from bayescal.posterior.evaluation import (
     CurvesOfTable,
+    FunctionalCall,
     FunctionalCalls,
     by_imputation,
     evaluate,
@@ -850,12 +851,11 @@ class CalibrationPosterior:
         InputError
             If the name, the population or the group is unknown.
         """
+        if check_choice(group, ("posterior", "prior"), "group") == "posterior":
+            return self._array(self.values_of(name, population, **options), name)
         check_choice(name, FUNCTIONALS, "name")
         of, kind = self._over(population)
-        if check_choice(group, ("posterior", "prior"), "group") == "posterior":
-            return of._array(of.values_of(name, kind, **options), name)
-        values = read(of._prior, [(name, options)], kind, is_widened=False)
-        return of._array(values[name], name)
+        return self._array(read(of._prior, [(name, options)], kind, is_widened=False)[0], name)
 
     def values_of(self, name: str, population: Any = "bootstrap", **options: Any) -> Floats:
         """The draws of `functional` as an array of shape (draws,).
@@ -874,7 +874,7 @@ class CalibrationPosterior:
         """
         check_choice(name, FUNCTIONALS, "name")
         of, kind = self._over(population)
-        return of._values([(name, options)], kind)[name]
+        return of._values([(name, options)], kind)[0]
 
     def interval(
         self,
@@ -967,7 +967,7 @@ class CalibrationPosterior:
         """
         check_choice(name, FUNCTIONALS, "name")
         (of, kind), level = self._over(population), as_level(ci_prob)
-        return of._row(name, of._values([(name, options)], kind)[name], kind, options, level)[0]
+        return float(of._rows([(name, options)], level, kind)[0, 0])
 
     def summary(
         self,
@@ -1037,33 +1037,43 @@ class CalibrationPosterior:
             if self._parts[0].rows is not None:
                 names = [name for name in names if name not in NEEDS_ONE_CURVE]
         asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
-        rows = self._rows_of_summary(asked, level, p=p, population=kind)
-        told = told_beside(self, asked, list(rows))
-        for at, options in lost_options(thresholds).items():
-            drawn = self._values([(LOST, options)], kind)[LOST]
-            rows[at] = self._row(LOST, drawn, kind, options, level)
-        index = pd.Index(list(rows), name="functional")
-        table = pd.DataFrame(np.reshape(list(rows.values()), (-1, 5)), index, SUMMARY)
+        told = told_beside(self, asked)
+        calls: dict[str, FunctionalCall] = {
+            name: (name, {"p": p} if name == "tce" else {})
+            for name in asked
+            if name not in told["undefined"]
+        }
+        calls |= {at: (LOST, option) for at, option in lost_options(thresholds).items()}
+        rows = self._rows([*calls.values()], level, kind)
+        table = pd.DataFrame(rows, pd.Index(list(calls), name="functional"), SUMMARY)
         table.attrs.update(ci_prob=level, population=kind, **told)
         return table
 
-    def _rows_of_summary(
-        self, names: Sequence[str], level: float, *, p: float = 1, population: str = "bootstrap"
-    ) -> dict[str, tuple[float, ...]]:
-        """Estimate, mean, median, lower and upper end of those functionals that are defined."""
-        undefined = undefined_measures([part.problem for part in self._parts])
-        wanted: FunctionalCalls = [
-            (name, {"p": p} if name == "tce" else {}) for name in names if name not in undefined
-        ]
-        read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]
-        if read_off_mean:  # in one pass over the population
+    def _rows(self, calls: FunctionalCalls, level: float, population: str = "bootstrap") -> Floats:
+        """Estimate, mean, median, lower and upper end of functionals, of shape (calls, 5).
+
+        The estimate of a distance in one family is that of the mean curve; not of a level that has
+        not been seen, which is not its mean curve.
+        """
+        is_new = self._one_of is not None and self._one_of.is_new
+        of_mean: list[int] = []
+        if self.prob_calibrated is None and not is_new:
+            of_mean = [k for k, (name, _) in enumerate(calls) if FUNCTIONALS[name].is_distance]
+        distances = [calls[k] for k in of_mean]
+        if of_mean:  # in one pass over the population
             for table, mean in zip(self.tables, self._means, strict=True):
-                evaluate([(table, wanted), (mean, read_off_mean)], population)
-        values = self._values(wanted, population)
-        return {
-            name: self._row(name, values[name], population, options, level)
-            for name, options in wanted
-        }
+                evaluate([(table, calls), (mean, distances)], population)
+        rows = np.empty((len(calls), len(SUMMARY)))
+        if not len(calls):
+            return rows
+        drawn = np.stack(self._values(calls, population))
+        ends = (1 - level) / 2, 1 - (1 - level) / 2
+        rows[:, 0] = rows[:, 1] = drawn.mean(axis=1)
+        rows[:, 2:] = np.quantile(drawn, [0.5, *ends], axis=1).T
+        if of_mean:
+            means = read(self._means, distances, population, is_widened=False)
+            rows[of_mean, 0] = np.clip(np.mean(means, axis=1), *rows[of_mean, 3:].T)
+        return rows
 
     @cached_property
     def missing_information(self) -> pd.DataFrame:
@@ -1087,31 +1097,12 @@ class CalibrationPosterior:
         names = [name for name in usual_functionals() if name not in undefined]
         return missing_information(by_imputation(self.tables, names), "functional")
 
-    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
+    def _values(self, wanted: FunctionalCalls, population: str) -> list[Floats]:
         """The draws that everything about each functional is read from, each of shape (draws,)."""
-        for name in {name for name, _ in wanted} & NEEDS_ONE_CURVE.keys():
-            self._refuse_own(name, f": {NEEDS_ONE_CURVE[name]}")
+        for name, _ in wanted:
+            if name in NEEDS_ONE_CURVE:
+                self._refuse_own(name, f": {NEEDS_ONE_CURVE[name]}")
         return read(self.tables, wanted, population)
-
-    def _row(
-        self, name: str, draws: Floats, population: str, options: dict[str, Any], level: float
-    ) -> tuple[float, ...]:
-        """Estimate, mean, median, lower and upper end of a functional.
-
-        The estimate of a distance in one family is that of the mean curve.
-        """
-        ends, mean = equal_tailed(draws, level), float(draws.mean())
-        estimate = mean
-        if self._is_read_off_mean_curve(name):
-            calls = [(name, options)]
-            values = read(self._means, calls, population, is_widened=False)[name]
-            estimate = float(np.clip(values.mean(), *ends))
-        return estimate, mean, float(np.median(draws)), *ends
-
-    def _is_read_off_mean_curve(self, name: str) -> bool:
-        """Not of a level that has not been seen, which is not its mean curve."""
-        is_new = self._one_of is not None and self._one_of.is_new
-        return FUNCTIONALS[name].is_distance and self.prob_calibrated is None and not is_new
 
     # Decisions
 
@@ -1408,11 +1399,7 @@ class CalibrationPosterior:
     # Words
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
-        import xarray as xr
-
-        shaped = stored.with_chains(values, self._parts[0].chains)
-        axes = {"chain": np.arange(shaped.shape[0]), "draw": np.arange(shaped.shape[1])}
-        return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
+        return stored.by_draw(values, self._parts[0].chains, name, coords)
 
     def __repr__(self) -> str:
         title = type(self).__name__ if self._one_of is None else self._one_of.title

@@ -213,13 +213,14 @@ def missing_in_words(post: Any) -> str:
     return f"missing information: {', '.join(told)}"
 
 
-def told_beside(post: Any, asked: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
-    """What is told beside a summary: how scores and weights are read, and which rows to doubt.
+def told_beside(post: Any, asked: Sequence[str]) -> dict[str, Any]:
+    """What is told beside a summary of functionals: how scores and weights are read, what to doubt.
 
-    `asked`, `shown`: functionals, and those of them that the scores define.
+    Those that the scores do not define are `undefined`.
     """
-    problems = [one.problem for one in post.imputations]
+    problems = [part.problem for part in post._parts]
     undefined, cautions = undefined_measures(problems), cautions_at_ends(problems)
+    shown = [name for name in asked if name not in undefined]
     known = "is among the draws of distances"
     if post.prob_calibrated is None:
         known = "was not considered"

@@ -23,7 +23,7 @@ from bayescal.core.files import as_path, check_page, replacing
 from bayescal.core.page import Block, Figure, Page, Section
 from bayescal.core.table import Line, Table
 from bayescal.core.text import plain
-from bayescal.report.figures import as_svg, drawn
+from bayescal.report.figures import DOTS_PER_INCH, as_svg, save
 from bayescal.report.word import check_document, word
 
 # Of the element that carries the record.
@@ -69,17 +69,17 @@ def write_figure(page: Page, path: str | PathLike[str]) -> None:
     """Write the first figure of a page, in the format that the name of the file ends in."""
     if not page.figures:
         raise InputError("this result has no figure. Write it as HTML or JSON.")
-    target = as_path(path)
-    with drawn(page.figures[0]) as drawing:
-        known = drawing.canvas.get_supported_filetypes()
-        ending = target.suffix.lower().removeprefix(".")
-        if ending not in known:
-            raise InputError(
-                f"path {plain(repr(str(target)))} must end in .{', .'.join(sorted(known))}, the "
-                "formats that matplotlib writes."
-            )
-        with replacing(target) as file:
-            drawing.savefig(file, dpi=200)
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    target, known = as_path(path), FigureCanvasBase.get_supported_filetypes()
+    ending = target.suffix.lower().removeprefix(".")
+    if ending not in known:
+        raise InputError(
+            f"path {plain(repr(str(target)))} must end in .{', .'.join(sorted(known))}, the "
+            "formats that matplotlib writes."
+        )
+    with replacing(target) as file:
+        save(page.figures[0], file, ending, dpi=DOTS_PER_INCH)
 
 
 def _plain(value: Any) -> Any:

@@ -30,7 +30,7 @@ def reached(goal: dict[str, Any], post: Any) -> bool:
     """Whether the posterior of one study reaches the goal."""
     if "conclude" in goal:
         below = post.prob_below(goal["limit"])
-        return bool((below if goal["conclude"] == "close enough" else 1 - below) >= 0.95)
+        return bool((below if goal["conclude"] == "close enough" else 1 - below) >= 0.975)
     lower, upper = post.interval(goal["of"])
     return bool(upper - lower <= goal["width"])
 

@@ -245,7 +245,7 @@ def test_the_sizes_of_blocks_change_nothing(monkeypatch, labels, weights):
     columns = cases(6000, weights, labels)
     given = None if weights == "none" else "sampling"
     expected = table(*columns, weight_type=given)
-    monkeypatch.setattr("bayescal.data.contents.BLOCK", 70)
+    monkeypatch.setattr("bayescal.data.rows.BLOCK", 70)
     monkeypatch.setattr("bayescal.data.roles.FEW_LABELS", 0)
     assert_same(table(*columns, weight_type=given), expected)
 

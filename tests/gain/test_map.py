@@ -49,3 +49,26 @@ def test_the_last_digits_of_a_rising_map_do_not_matter():
     y, before, _ = cohort(0, 0.0)
     after = expit(0.3 + 0.6 * logit(before)) + rng.choice([-1e-16, 0, 1e-16], before.size)
     assert bc.recalibration_gain(y, before, after, **CHEAP).route == "curve"
+
+
+@pytest.mark.parametrize(
+    ("after", "thresholds"),
+    [
+        (lambda s: expit(-0.4 + 0.6 * logit(s)), ()),
+        (lambda s: np.clip(expit(-0.4 + 0.6 * logit(s)), 0.3, 0.6), (0.3, 0.5)),
+        (turning, (0.4,)),
+    ],
+    ids=["logistic", "clipped", "turning"],
+)
+def test_many_cases_are_weighed_as_each_alone_would_be(after, thresholds):
+    """Cases with weights of one are not taken together before their rows are."""
+    rng = np.random.default_rng(5)
+    before = np.append(expit(rng.normal(-1, 3, 119_998)), [0.5, 0.5])
+    y = rng.random(before.size) < expit(-0.4 + 0.7 * logit(before))
+    together, alone = (
+        bc.recalibration_gain(y, before, after, thresholds=thresholds, **CHEAP, **more)
+        for more in ({}, {"sample_weight": np.ones(before.size)})
+    )
+    for name, draws in alone.draws.items():
+        np.testing.assert_allclose(together.draws[name], draws, rtol=1e-6, atol=1e-8)
+    assert together.notes == alone.notes

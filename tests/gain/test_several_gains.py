@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.gain.by_curve import Posterior, in_shares
+from bayescal.gain.routes import Posterior, in_shares
 
 SITES, EACH, CENTRE = 6, 250, -1.3
 FIXED = {"draws": 2000, "random_state": 1}
@@ -161,3 +161,16 @@ def test_groups_share_a_gain_by_their_cases():
     drawn = in_shares(parts, np.array([30.0, 90.0]), np.random.default_rng(0)).draws["brier"]
     assert drawn.mean() == pytest.approx(0.75, abs=0.001)
     assert drawn.var() == pytest.approx(3 / 16 / 121, rel=0.05)
+
+
+def test_a_table_of_sites_takes_one_prediction_for_each_of_its_rows():
+    rng = np.random.default_rng(2)
+    score = rng.choice([0.1, 0.2, 0.4, 0.7], 400)
+    y, site = rng.random(400) < score, np.repeat(["A", "B"], [150, 250])
+    table = bc.CalibrationData(y, score, site=site)
+    options = {"draws": 400, "random_state": 1}
+    rows = bc.recalibration_gain(table, after=0.05 + 0.8 * table.score, **options)
+    cases = bc.recalibration_gain(y, score, 0.05 + 0.8 * score, site=site, **options)
+    by_map = bc.recalibration_gain(table, after=lambda s: 0.05 + 0.8 * s, **options)
+    for other in (cases, by_map):
+        np.testing.assert_allclose(rows.table(), other.table(), rtol=1e-9)

@@ -31,7 +31,6 @@ from bayescal.model.partition import (
     draw_partitions,
     partition_sums,
     stretch_evidences,
-    sums_by_prior,
     type_weights,
 )
 from bayescal.model.pieces import prior_partitions
@@ -164,21 +163,6 @@ def test_sums_are_those_of_all_partitions(prior, cells, n):
     on = ((drawn.shift == 0) & (drawn.slope == 0)).mean(axis=0)
     np.testing.assert_allclose(on, share @ marginal, atol=0.015)
     assert ((drawn.shift != 0) | (drawn.slope != 0)).any(axis=1).all()
-
-
-@pytest.mark.parametrize("others", [PartitionPrior(rho=(0.7,), hinge=0.0), HINGED])
-def test_priors_that_are_summed_together_do_not_mix(others):
-    score, trials, hits = table()
-    stretches = stretch_evidences(score, trials, hits, cell_edges(score, trials, 5), hinges=True)
-    priors = [PRIOR, others, PRIOR]
-    together = sums_by_prior(stretches, priors)
-    for sums, prior in zip(together, priors, strict=True):
-        alone = partition_sums(stretches, prior)
-        assert sums.log_evidence == pytest.approx(alone.log_evidence, rel=1e-12)
-        np.testing.assert_allclose(sums.probability, alone.probability, rtol=1e-10)
-        drawn, one = (draw_partitions(each, 50, np.random.default_rng(0)) for each in (sums, alone))
-        np.testing.assert_allclose(drawn.shift, one.shift)
-    assert together[0].log_evidence != pytest.approx(together[1].log_evidence, abs=1e-6)
 
 
 def test_prior_sums_to_one_without_the_diagonal():

@@ -47,14 +47,18 @@ def test_the_sizes_of_isaric_are_those_published(of, width, assurance, published
 
 
 @pytest.mark.slow
-def test_studies_of_the_planned_size_are_as_precise_as_planned():
-    truth = bc.simulate.truth("clinical-middle-overconfident")
-    result = bc.plan(truth=truth, of="observed_expected", width=0.35, random_state=1)
+@pytest.mark.parametrize(
+    ("shape", "of"),
+    [("overconfident", "observed_expected"), ("calibrated", "calibration_slope")],
+)
+def test_studies_of_the_planned_size_are_as_precise_as_planned(shape, of):
+    """Where the model is calibrated too, and the average holds an interval of no width."""
+    truth = bc.simulate.clinical(0.2, shape)
+    result = bc.plan(truth=truth, of=of, width=0.35, n_simulations=200, random_state=1)
     reached = []
     for k in range(60):
         study = truth.sample(result.n, random_state=k)
-        post = bc.compare(*study, draws=1000, random_state=k).posterior
-        lower, upper = post.interval("observed_expected")
+        lower, upper = bc.compare(*study, draws=1000, random_state=k).posterior.interval(of)
         reached.append(upper - lower <= 0.35)
     error = np.sqrt(0.8 * 0.2 / 60 + (2 * result.monte_carlo_error / result.n) ** 2)
     assert np.mean(reached) == pytest.approx(0.8, abs=3 * error)
@@ -278,6 +282,14 @@ def test_a_size_far_from_the_goal_is_given_up_after_a_part_of_the_studies():
     part, full = ({size for size, of in asked if of == extent} for extent in ("part", "all"))
     assert min(part) < 500
     assert full == {1810, 2560}
+
+
+def test_widths_of_nothing_reach_a_goal():
+    """Of studies whose interval is 1 to 1, as that of the slope of an exactly calibrated model."""
+    goal = Goal(0.3, 0.8)
+    some = np.array([0.0] * 9 + [0.5])
+    assert goal.share(some) == 0.9
+    assert -np.inf < goal.excess(some) < 0 < goal.excess(np.full(10, 0.5))
 
 
 def test_periods_are_planned_for_the_next_and_factors_one_at_a_time():

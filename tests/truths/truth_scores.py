@@ -82,10 +82,10 @@ class Change(NamedTuple):
         return f"{self.theme:10}  {self.quantity:27}  score {change:33} {covered}".rstrip()
 
 
-def scored(theme, seed=0):
-    """Fit every set of a theme and score what is said."""
+def scored(theme, sets=None, seed=0):
+    """Fit the first sets of a theme, or all, and score what is said."""
     intervals, stated, inside = defaultdict(list), defaultdict(list), defaultdict(list)
-    for number in range(THEMES[theme].sets):
+    for number in range(sets or THEMES[theme].sets):
         answers = THEMES[theme].answers(number, seed)
         for name, (lower, upper, true) in answers.intervals.items():
             missed = np.maximum(lower - true, 0) + np.maximum(true - upper, 0)
@@ -103,9 +103,9 @@ def rounded(value):
 
 
 def changes(theme, old, new):
-    """Of every quantity of a theme, set by set."""
-    cells = defaultdict(list)
-    for number in range(THEMES[theme].sets):
+    """Of every quantity of a theme, set by set; over the sets that are scored anew."""
+    cells, (sets, *_) = defaultdict(list), map(len, new.intervals.values())
+    for number in range(sets):
         cells[THEMES[theme].cell(number)].append(number)
     of_intervals = [
         Change(
@@ -116,7 +116,7 @@ def changes(theme, old, new):
         )
         for name, scores in old.intervals.items()
     ]
-    everything = [list(range(THEMES[theme].sets))]
+    everything = [list(range(sets))]
     return of_intervals + [
         Change(theme, name, *compared(scores, new.stated[name], everything), None)
         for name, scores in old.stated.items()
