@@ -435,7 +435,7 @@ class Refit:
 
     def _coefficients(self, u: Floats) -> Floats:
         linear = u @ self._combination.T
-        return np.where(self._positive, np.exp(linear), linear)
+        return np.asarray(np.where(self._positive, np.exp(linear), linear))
 
     def _step(
         self, u: Floats, trials: Floats, hits: Floats, fitted: Floats, *, newton: bool
