@@ -555,7 +555,7 @@ def val_prob_table(f: Facts) -> Table:
     values = f.val_prob
     rows = [
         Row(name, name, {"value": float(values[name]), "meaning": meaning})
-        for name, (meaning, _) in VAL_PROB.items()
+        for name, meaning in VAL_PROB.items()
     ]
     columns = (fixed("value", "Value"), texts("meaning", "Meaning"))
     return Table("val_prob", "The statistics of val.prob (R package rms)", "Name", columns, rows)
