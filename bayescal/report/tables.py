@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,8 +59,8 @@ class Tables(Mapping[str, Table]):
 
     def __getitem__(self, name: str) -> Table:
         if name not in self._made:
-            check_choice(name, self._known, "name")
-            self._made[name] = self._known[name](self._facts)
+            make = self._known[check_choice(name, self._known, "name")]
+            self._made[name] = make(self._facts)
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
@@ -75,7 +75,7 @@ class Tables(Mapping[str, Table]):
     def __repr__(self) -> str:
         return f"Tables({', '.join(self)})"
 
-    @property
+    @cached_property
     def _known(self) -> dict[str, Callable[[Facts], Table]]:
         f = self._facts
         every: dict[str, tuple[bool, Callable[[Facts], Table]]] = {
@@ -164,7 +164,9 @@ def as_fixed(value: float, places: int) -> str:
 
 def first_table(f: Facts) -> Table:
     """Table 1: what a paper reports, an estimate with its interval, and what the data alone say."""
-    rows = [_error_row(f)]
+    whose = f", own {f.kind}" if f.has_own_curves else ""
+    label = f"True calibration error{whose}"
+    rows = [_first_row("error", label, f.error, None, FUNCTIONALS["tce"].hint)]
     if f.has_own_curves:
         label = "The same, pooled curve"
         hint = f"errors of {f.kind}s cancel in it"
@@ -187,12 +189,6 @@ def first_table(f: Facts) -> Table:
     columns = [texts_right("shown", f"Estimate ({level} CrI)")]
     columns += [texts_right("alone", "Data alone")] if f.alone else []
     return Table("first", "Table 1", "Measure", columns, rows)
-
-
-def _error_row(f: Facts) -> Row:
-    known = FUNCTIONALS["tce"]
-    whose = f", own {f.kind}" if f.has_own_curves else ""
-    return _first_row("error", f"True calibration error{whose}", f.error, None, known.hint)
 
 
 def _first_row(
