@@ -68,7 +68,7 @@ def panel_of(
         try:
             checks = check(name)
         except InputError as error:
-            rows[name] = _undefined(title, str(error))
+            rows[name] = dict.fromkeys(OF_PANEL, np.nan) | {"title": title, "verdict": str(error)}
             continue
         simulated = np.concatenate([check.under_calibration for check in checks])
         known = [np.count_nonzero(~np.isnan(check.under_calibration)) for check in checks]
@@ -141,10 +141,6 @@ def panel_for(data: CalibrationData, names: Sequence[str]) -> tuple[str, ...]:
 def resamples_for(data: CalibrationData) -> int:
     """Number of resamples: 400, and 200 above 20,000 cases."""
     return LARGE_RESAMPLES if data.effective_size > MANY_CASES else RESAMPLES
-
-
-def _undefined(title: str, why: str) -> dict[str, object]:
-    return dict.fromkeys(OF_PANEL, np.nan) | {"title": title, "verdict": why}
 
 
 ENDS = ("estimate", "lower", "upper")

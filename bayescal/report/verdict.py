@@ -207,7 +207,7 @@ def verdict_of(s: Seen) -> Verdict:
     more = [f"{capitalised(text)}." for text in rest]
     alarm = _alarm(s)
     more += [] if alarm else [*_of_parts(s), *_of_rare_events(s), *_of_data_alone(s)]
-    limit, tone = ("", "bad") if alarm else (_of_limit(s), _tone(s))
+    limit, tone = ("", "bad") if alarm else _of_limit(s)
     return Verdict(name, f"{first}.", limit, tuple(more), alarm, tone)
 
 
@@ -490,32 +490,23 @@ def differs(alone: Measured, posterior: Measured, ideal: float) -> bool:
     return clear[0] != clear[1]
 
 
-def _of_limit(s: Seen) -> str:
-    """Whether the error is within the limit that the user chose."""
+def _of_limit(s: Seen) -> tuple[str, str]:
+    """Whether the error is within the limit that the user chose, and the tone of the answer."""
     if s.limit is None:
-        return ""
+        return "", "open"
     limit = f"the limit of {100 * s.limit.value:.3g} points"
+    off = len(s.parts.off) if s.parts is not None else 0
+    is_open = s.is_untrusted or off > 0
     if s.below_limit >= s.sure:
         told = f"On average the error is within {limit} (probability {chance(s.below_limit)})"
-        return f"{told}; {_apart(s.parts)}." if s.parts and s.parts.off else f"{told}."
+        if s.parts is not None and off:
+            told += f"; {count(off, s.parts.kind)} {'is' if off == 1 else 'are'} clearly off"
+        return f"{told}.", "open" if is_open else "good"
     if 1 - s.below_limit >= s.sure:
-        return f"The error is above {limit} (probability {chance(1 - s.below_limit)})."
-    return (
-        f"Whether the error is within {limit} is open: the probability is {chance(s.below_limit)}."
-    )
-
-
-def _apart(parts: Parts) -> str:
-    number = len(parts.off)
-    return f"{count(number, parts.kind)} {'is' if number == 1 else 'are'} clearly off"
-
-
-def _tone(s: Seen) -> str:
-    if s.limit is None or s.is_untrusted or (s.parts is not None and s.parts.off):
-        return "open"
-    if s.below_limit >= s.sure:
-        return "good"
-    return "bad" if 1 - s.below_limit >= s.sure else "open"
+        told = f"The error is above {limit} (probability {chance(1 - s.below_limit)})."
+        return told, "open" if is_open else "bad"
+    told = f"Whether the error is within {limit} is open: the probability is "
+    return f"{told}{chance(s.below_limit)}.", "open"
 
 
 def band(below: float) -> tuple[float, float]:
