@@ -30,7 +30,6 @@ from bayescal.model.rows import every_row
 from bayescal.model.times import Steps, entries_of, steps_of
 from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS, undefined_measures
@@ -235,8 +234,7 @@ def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.Data
         parts = parts + post.parts(list(post.levels))
     rows, off = [], []
     for part in parts:
-        # Of one axis there can be 2000 levels, whose evaluations are not kept.
-        view = post.at(part.levels) if several else post._view_alone({"at": part.levels})
+        view = post.at(part.levels)
         row, tce = _row(post.problem, part.level, view, ci_prob), view.values_of("tce")
         rows.append(row | {"prob_off": 1 - share_below(tce, delta)})
         if kind == "sites":
@@ -381,7 +379,7 @@ def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
             "of one site at least."
         )
     taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
-    steps = shared_steps(problem).steps if problem.pooled.of_times else None
+    steps = problem.shared_steps.steps if problem.pooled.of_times else None
     if problem.adjustments:
         return clusters_left_out(list(_parts_of_groups(drawn, taken, steps)))
     groups = [
