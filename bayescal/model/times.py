@@ -99,10 +99,10 @@ def once(make: Callable[[Problem], Made]) -> Callable[[Problem], Made]:
         of_table, rows = (followed.row, followed.weight), problem.table
         numbers = problem.most_rows, problem.data.weight_scale, float(rows.score @ rows.trials)
         key = make.__name__, *map(id, of_table), problem.edges, numbers
-        found = kept.get(key)
-        if found is None or any(a is not b for a, b in zip(found[0], of_table, strict=True)):
-            kept[key] = found = of_table, make(problem)
-        made: Made = found[1]
+        stored = kept.get(key)
+        if stored is None or any(a is not b for a, b in zip(stored[0], of_table, strict=True)):
+            kept[key] = stored = of_table, make(problem)
+        made: Made = stored[1]
         return made
 
     return known
