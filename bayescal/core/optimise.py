@@ -172,7 +172,13 @@ FARTHEST = 40.0
 LARGEST_EXPONENT = 700.0
 # Relative curvature below which a direction has no maximum.
 FLAT = 1e-12
-LOGISTIC_ROOM = 1 << 14
+# Numbers in a block: 64 kB, since from 128 kB on each array is new memory of the system, whose
+# pages take several times as long as the sums.
+LOGISTIC_ROOM = 1 << 13
+# Smallest share of the squares of columns in any direction at which their products show them all.
+FAR_APART = 1e-6
+# From so many rows on the search begins at the maximum of a table of so many cells.
+MANY_ROWS, START_CELLS = 1 << 11, 1 << 8
 LOGISTIC_STEPS = 200
 LOGISTIC_TOLERANCE = 1e-10
 LOGISTIC_LONGEST = 1e6
@@ -201,9 +207,29 @@ def fit_logistic(
     a likelihood within rounding of the supremum.
     """
     columns, back, forth = _orthogonal(basis)
-    first = np.broadcast_to(np.asarray(start, dtype=np.float64), basis.shape[0])
-    coefficients, converged = _climb(columns, cases, totals @ back, offset, forth @ first)
+    first = forth @ np.broadcast_to(np.asarray(start, dtype=np.float64), basis.shape[0])
+    sums = totals @ back
+    if cases.ndim == 1 and cases.size > MANY_ROWS and offset is None:
+        first = _start(columns, cases, sums, first)
+    coefficients, converged = _climb(columns, cases, sums, offset, first)
     return coefficients @ back.T, converged
+
+
+def _start(basis: Floats, cases: Floats, totals: Floats, near: Floats) -> Floats:
+    """Coefficients close to the maximum, from cells of rows whose log-odds at `near` are alike."""
+    eta = near @ basis
+    low, across = eta.min(), np.ptp(eta)
+    if not across:
+        return near
+    table = np.zeros((len(basis) + 1, START_CELLS))
+    for part in blocks(eta.size, room=LOGISTIC_ROOM):
+        cell = ((eta[part] - low) * ((START_CELLS - 1) / across)).astype(np.intp)
+        for sums, column in zip(table, (1.0, *basis[:, part]), strict=True):
+            sums += np.bincount(cell, cases[part] * column, START_CELLS)
+    own, *rows = table[:, table[0] > 0]
+    coef, converged = _climb(rows / own, own, totals, None, near)
+    usable = converged & (np.abs(coef) @ _largest(basis) < FARTHEST)
+    return np.where(usable[:, None], coef, near)
 
 
 def _orthogonal(basis: Floats) -> tuple[Floats, Floats, Floats]:
@@ -213,7 +239,12 @@ def _orthogonal(basis: Floats) -> tuple[Floats, Floats, Floats]:
 
     Shapes: `columns` (rank, rows); `back` (k, rank); `forth` (rank, k).
     """
-    scale, unit = _scale(basis), np.sqrt(basis.shape[1])
+    scale, unit = np.maximum(_largest(basis), 1e-300), np.sqrt(basis.shape[1])
+    square, turn = np.linalg.eigh(basis @ basis.T / scale / scale[:, None])
+    if square[0] > FAR_APART * square[-1]:  # else they lose too many digits, squared
+        spread = np.sqrt(square) / unit
+        back = turn / spread / scale[:, None]
+        return back.T @ basis, back, (turn * spread).T * scale
     orthonormal, triangle = np.linalg.qr((basis / scale[:, None]).T)
     left, spread, right = np.linalg.svd(triangle, full_matrices=False)
     kept = spread > FLAT * spread[0]
@@ -225,16 +256,16 @@ def _orthogonal(basis: Floats) -> tuple[Floats, Floats, Floats]:
     )
 
 
-def _scale(basis: Floats) -> Floats:
+def _largest(basis: Floats) -> Floats:
     """Largest absolute value of each row."""
-    return np.asarray(np.maximum(np.abs(basis).max(axis=1), 1e-300))
+    return np.asarray(np.maximum(basis.max(axis=1), -basis.min(axis=1)))
 
 
 def _climb(
     basis: Floats, cases: Floats, totals: Floats, offset: Floats | None, start: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Newton steps of all replicates, each halved until the likelihood is no less."""
-    reach = np.abs(basis).max(axis=1)
+    reach = _largest(basis)
     coef, step = np.zeros((2, *totals.shape))
     step += start
     best = np.full(totals.shape[0], -np.inf)
@@ -319,6 +350,7 @@ def binomial_mle(
     trials: Floats,
     hits: Floats,
     offset: Floats | float = 0.0,
+    start: Floats | float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Unpenalised binomial regression of one data set: logit P = offset + basis @ coef.
 
@@ -327,11 +359,12 @@ def binomial_mle(
     """
     if not basis.shape[1]:
         return np.empty(0), np.empty((0, 0))
-    scale = _scale(basis.T)
-    columns = (basis / scale).T
+    scale = np.maximum(_largest(basis.T), 1e-300)
+    columns = np.ascontiguousarray((basis / scale).T)
     shift = np.broadcast_to(np.asarray(offset, dtype=np.float64), trials.shape)
     totals = columns @ hits
-    coef, converged = fit_logistic(columns, trials, totals[None], shift)
+    moved = shift if shift.any() else None
+    coef, converged = fit_logistic(columns, trials, totals[None], moved, start * scale)
     _, (fitted,), (information,) = _sums(coef, columns, trials, shift)
     linear = coef[0] @ columns
     value = _binomial(shift + linear, trials, hits)

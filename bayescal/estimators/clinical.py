@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,14 @@ from scipy.special import expit, ndtri
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, SeparationError, as_level, check_choice
-from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of, zero_of
+from bayescal.core.optimise import (
+    LOGISTIC_ROOM,
+    NO_MAXIMUM,
+    fit_logistic,
+    log_likelihood,
+    log_odds_of,
+    zero_of,
+)
 from bayescal.core.text import documented
 from bayescal.estimators import registry
 from bayescal.estimators.registry import OutcomesLike, Statistic
@@ -43,15 +51,18 @@ class Recalibration:
         """From scores, of 64 or 32 bits, and numbers of cases."""
         return cls(log_odds_of(scores), as_cases(weights, scores.size), _rounding_of(scores))
 
-    @property
+    @cached_property
     def basis(self) -> Floats:
         """Constant and log-odds, of shape (2, n_samples)."""
         return np.stack([np.ones_like(self.log_odds), self.log_odds])
 
     def totals(self, outcomes: NDArray[Any]) -> Floats:
         """Number of events and the sum of their log-odds, of shape (replicates, 2)."""
-        events = outcomes * self.cases
-        return np.stack([events.sum(axis=-1), events @ self.log_odds], axis=-1)
+        totals = np.zeros((len(outcomes), 2))
+        for part in blocks(self.log_odds.size, len(outcomes), LOGISTIC_ROOM):
+            events = outcomes[:, part] * self.cases[..., part]
+            totals += np.stack([events.sum(axis=-1), events @ self.log_odds[part]], axis=-1)
+        return totals
 
     def fit(self, totals: Floats, free: int = 2) -> tuple[Floats, Converged]:
         """Best intercept and slope, (replicates, 2); far out where outcomes are separated.
@@ -63,9 +74,7 @@ class Recalibration:
             shift, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
             return np.concatenate([shift, np.ones_like(shift)], axis=1), converged
         centre, scale = self.log_odds.mean(), self.log_odds.std() or 1.0
-        basis = self.basis
-        basis[1] -= centre
-        basis[1] /= scale
+        basis = np.stack([np.ones_like(self.log_odds), (self.log_odds - centre) / scale])
         events, sums = totals.T
         centred = np.stack([events, (sums - centre * events) / scale], axis=1)
         coef, converged = fit_logistic(basis, self.cases, centred, start=np.array([centre, scale]))
@@ -460,10 +469,8 @@ def _interval(
         z = float(ndtri((1 + as_level(ci_prob)) / 2))
         check_choice(method, ("profile", "wald"), "method")
         recalibration = Recalibration.of(cases.scores, cases.weights)
-        totals, best = (
-            recalibration.totals(cases.outcomes),
-            recalibration.best(cases.outcomes, free),
-        )
+        totals = recalibration.totals(cases.outcomes)
+        best = recalibration.best(cases.outcomes, free)
         error = recalibration.standard_errors(best[0])[column if free == 2 else 2]
         reach, middle = z * float(error), float(best[0, column])
         if not math.isfinite(reach + middle):
@@ -479,7 +486,11 @@ def _interval(
             coef[0, column] = value
             if free == 2:
                 coef[:, other], _ = fit_logistic(
-                    basis[other], recalibration.cases, totals[:, other], value * basis[column]
+                    basis[other],
+                    recalibration.cases,
+                    totals[:, other],
+                    value * basis[column],
+                    best[0, other],
                 )
             fall: float = top - recalibration.log_likelihood(coef, totals)[0]
             return math.sqrt(max(2 * fall, 0)) - z

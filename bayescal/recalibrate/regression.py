@@ -169,6 +169,7 @@ class LogisticRecalibrator(LinearRecalibrator):
 
 _FACES = ([0, 1, 2], [1, 2], [0, 2], [2])
 _LEVEL = 1e-9
+_AS_IT_IS = np.array([1.0, 1.0, 0.0])
 
 
 class BetaRecalibrator(LinearRecalibrator):
@@ -238,7 +239,8 @@ class BetaRecalibrator(LinearRecalibrator):
         failure = None
         for face in _FACES:
             try:
-                fitted = binomial_mle(basis[:, face], rows.trials, rows.hits)[0]
+                start = _AS_IT_IS[face]
+                fitted, _ = binomial_mle(basis[:, face], rows.trials, rows.hits, start=start)
             except SeparationError as error:
                 failure, level = failure or error, -np.abs(level)
                 continue
