@@ -23,7 +23,6 @@ from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, as_risks, re
 from bayescal.posterior.imputed import in_turn, widened, widening_of
 from bayescal.posterior.population import (
     POPULATIONS,
-    ROOM,
     Bootstrap,
     ClusterBootstrap,
     Population,
@@ -95,9 +94,10 @@ class CurvesOfTable:
     @one_blas_thread
     def observed(self) -> Floats:
         """The curves at the scores of the data, of shape (draws, rows)."""
-        parts = blocks(len(self.u), self.problem.stated.size, ROOM)
-        each = [self._at_table.probability(self.u[part]) for part in parts]
-        return np.concatenate(each) if len(each) > 1 else each[0]
+        values = np.empty((len(self.u), self.problem.stated.size))
+        for part in blocks(*values.shape):
+            values[part] = self._at_table.probability(self.u[part])
+        return values
 
     @cached_property
     def _at_table(self) -> Any:
