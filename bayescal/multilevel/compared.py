@@ -30,7 +30,6 @@ from bayescal.model.rows import every_row
 from bayescal.model.times import Steps, entries_of, steps_of
 from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS, undefined_measures
@@ -380,7 +379,7 @@ def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
             "of one site at least."
         )
     taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
-    steps = shared_steps(problem).steps if problem.pooled.of_times else None
+    steps = problem.shared_steps.steps if problem.pooled.of_times else None
     if problem.adjustments:
         return clusters_left_out(list(_parts_of_groups(drawn, taken, steps)))
     groups = [

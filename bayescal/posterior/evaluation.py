@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 # What is asked once is not kept: fresh memory takes as long as the numbers in it.
-MOST_KEPT = 1 << 20  # weights
+MOST_WEIGHTS = 1 << 20  # weights
 # Most numbers of curves that are kept: those of 40 hospitals in 24 months need a gigabyte.
 MOST_OBSERVED = 1 << 24
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -155,7 +155,7 @@ class CurvesOfTable:
             return
         problem, size, kept = self.problem, len(self.u), list[tuple[slice, Population]]()
         again, numbers = population in self._populations, size * problem.score.size
-        few = again and population != "beta" and numbers <= MOST_KEPT
+        few = again and population != "beta" and numbers <= MOST_WEIGHTS
         if again and numbers <= MOST_OBSERVED:
             _ = self.observed  # kept from here on
         self._populations[population] = []
