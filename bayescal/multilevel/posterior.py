@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 
 PERIOD = "period"
-# Most draws of curves whose evaluations are kept, of up to 128 scores each: those of 40 hospitals in
-# 24 months are 4 million and would need 3 GB.
+# Most draws of curves whose evaluations are kept: those of 40 hospitals in 24 months are 4 million
+# and would need 3 GB.
 MOST_KEPT = 1 << 19
 CURVE_AT = np.linspace(0.05, 0.95, 19)
 # What data a fit of each kind is of.
