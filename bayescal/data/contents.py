@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,8 @@ from bayescal.data.cases import (
     check_cases,
     check_same_length,
     is_missing,
+    read_outcomes,
     refuse_first,
-    refuse_labels,
-    warn_of_absent,
 )
 from bayescal.data.clusters import check_several, check_strata, read_clusters, strata_of
 from bayescal.data.columns import ROLES, TIME_COLUMNS, WeightType
@@ -39,23 +38,14 @@ from bayescal.data.roles import (
     ordered_cells,
     read_groups,
 )
-from bayescal.data.rows import (
-    MOST_WAITING,
-    Index,
-    Rows,
-    each_case,
-    numbered,
-    summed,
-    total,
-)
+from bayescal.data.rows import MOST_WAITING, Index, Rows, each_case, numbered, summed, total
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, timed
 from bayescal.data.weights import (
     are_most,
     as_weight_type,
-    both_types,
     sizes_of,
     warn_of_ambiguity,
-    warn_of_types,
+    warn_of_sizes,
 )
 
 CASES = ("y_true", "time", "y_prob")
@@ -80,6 +70,8 @@ class Contents:
     unknown: Contents | None = None
     is_single: bool = False
     is_effective: bool = False
+    is_observed: bool = True
+    """Whether there are outcomes, and not scores alone."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: not what was read off the cases."""
@@ -143,13 +135,14 @@ def regrouped(
             yield at if at.cell.min(initial=0) >= 0 else at.of(at.cell >= 0)
 
     unknown = [part.unknown for part in parts if part.unknown is not None]
-    return _of_rows(
-        *(structure, cells, rows()),
-        weight_type=parts[0].weight_type,
-        horizon=parts[0].horizon,
+    together = _of_rows(structure, cells, rows())
+    return replace(
+        parts[0],
+        structure=structure,
+        cells=together.cells,
+        cases=together.cases,
         unknown=regrouped(unknown, structure, having) if unknown else None,
         is_single=any(part.is_single for part in parts),
-        is_effective=parts[0].is_effective,
     )
 
 
@@ -284,7 +277,8 @@ def read(
     if missing.any():
         given = None if weight is None else weight[missing]
         rows = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
-        unknown = _of_rows(structure, cells, rows, later=part, weight_type=chosen)
+        told = {"weight_type": chosen, "is_observed": False}
+        unknown = _of_rows(structure, cells, rows, later=part, **told)
     groups = code if structure.levels else None
     contents = _of_rows(
         *(structure, cells, each_case(score, outcome, weight, groups, **more)),
@@ -299,15 +293,16 @@ def read(
 
 def contents_of(
     y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, **told: Any
-) -> Contents:
-    """What the table of some cases holds, with what was told of them as in `read`."""
-    (outcome, score, weight), code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+) -> tuple[Contents, CheckedCases]:
+    """What the table of some cases holds, with what was told as in `read`; and the cases."""
+    cases, code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+    outcome, score, weight = cases
     if contents.horizon is not None:
         check_codes(y_true.unnamed_codes)
         _check_followed(contents)
     if weight is not None and contents.weight_type is None:
         warn_of_ambiguity(weight, score, np.nan_to_num(outcome), code)
-    return contents
+    return contents, cases
 
 
 class Reader:
@@ -380,30 +375,23 @@ class Reader:
             check_several(strata_of(contents.cases))
         if contents.horizon is not None:
             _check_followed(contents)
-        types = both_types(*self._sizes) if contents.weight_type is None else None
-        if types is not None and not self._once(contents.by_score[0]):
-            warn_of_types(types, *self._sizes[1:])
-        if not self._has_event:
-            self._refuse_or_warn_of_labels(pos_label)
+        if contents.weight_type is None:
+            warn_of_sizes(partial(self._once, contents), *self._sizes)
+        if not self._has_event and self._other_labels:
+            labels: NDArray[Any] = np.empty(len(self._other_labels), object)
+            labels[:] = [*self._other_labels]
+            read_outcomes(labels, pos_label=pos_label)  # which says of all what it says of some
         return contents
 
-    def _once(self, rows: Rows) -> bool:
+    def _once(self, contents: Contents) -> bool:
         """Whether parts are of a collapsed table, as `look_collapsed` says it of a whole one.
 
         No two cases have one score and outcome if there are as many as scores with each outcome.
         """
+        rows = contents.by_score[0]
         event, none = rows.hits > 0, rows.trials > rows.hits
         told_once = rows.is_exact and self._known == event.sum() + none.sum()
         return told_once and are_most(rows.trials, event & none)
-
-    def _refuse_or_warn_of_labels(self, pos_label: Any) -> None:
-        """Say of labels that none is the event, or that they are no two classes."""
-        others: NDArray[Any] = np.empty(len(self._other_labels), object)
-        others[:] = list(self._other_labels)
-        if others.size > 1:
-            refuse_labels(others, pos_label)
-        for label in others:
-            warn_of_absent(pos_label, label)
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
         now = (*["weights"] * weighted, *roles.of_groups(), *set(roles.columns) & {*DEPENDENCE})

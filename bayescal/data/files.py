@@ -145,9 +145,6 @@ class Source:
     def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
         raise NotImplementedError
 
-    def _positions(self, labels: Collection[str]) -> list[int]:
-        return [at for at, name in enumerate(self.names) if name in labels]
-
 
 def is_text(path: TableFile) -> bool:
     """Whether a file is text by its name."""
@@ -209,8 +206,8 @@ class Text(Source):
         with _understood(self.path), _opened(self.path) as file:
             return _parsed(
                 file,
-                len(self.names),
-                self._positions(labels),
+                self.names,
+                labels,
                 verbatim=verbatim,
                 sep=self.separator,
                 header=0,
@@ -220,7 +217,7 @@ class Text(Source):
 
 
 def _parsed(
-    file: Any, width: int, labels: Sequence[int], *, verbatim: bool, **options: Any
+    file: Any, names: Sequence[str], labels: Collection[str], *, verbatim: bool, **options: Any
 ) -> pd.DataFrame:
     """Text as columns, called by their positions.
 
@@ -230,10 +227,11 @@ def _parsed(
     import pandas as pd
     from pandas.errors import DtypeWarning
 
+    texts = [at for at, name in enumerate(names) if name in labels]
     options = {
-        "names": list(range(width)),
+        "names": list(range(len(names))),
         "index_col": False,
-        "dtype": object if verbatim else dict.fromkeys(labels, object),
+        "dtype": object if verbatim else dict.fromkeys(texts, object),
         "keep_default_na": False,
         "na_values": [] if verbatim else list(MISSING),
         **options,
@@ -435,8 +433,8 @@ class Cells(Source):
             [*map(shown, cells), *[None] * (width - len(cells))] for _, cells in self.rows
         )
         text.seek(0)
-        at = self._positions(labels)
-        return _parsed(text, width, at, verbatim=verbatim, header=None, skip_blank_lines=False)
+        options: dict[str, Any] = {"header": None, "skip_blank_lines": False}
+        return _parsed(text, self.names, labels, verbatim=verbatim, **options)
 
 
 def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import (
-    CaseError,
-    GroupWarning,
-    InputError,
-    as_items,
-    check_type,
-    warn,
-)
+from bayescal.core.errors import CaseError, GroupWarning, InputError, as_items, check_type, warn
 from bayescal.core.text import shortened
 from bayescal.core.versions import needed
 from bayescal.data.columns import Columns, Encoded

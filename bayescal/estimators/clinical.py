@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Recalibration:
         """From scores, of 64 or 32 bits, and numbers of cases."""
         return cls(log_odds_of(scores), as_cases(weights, scores.size), _rounding_of(scores))
 
-    @property
+    @cached_property
     def basis(self) -> Floats:
         """Constant and log-odds, of shape (2, n_samples)."""
         return np.stack([np.ones_like(self.log_odds), self.log_odds])
@@ -73,9 +74,7 @@ class Recalibration:
             shift, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
             return np.concatenate([shift, np.ones_like(shift)], axis=1), converged
         centre, scale = self.log_odds.mean(), self.log_odds.std() or 1.0
-        basis = self.basis
-        basis[1] -= centre
-        basis[1] /= scale
+        basis = np.stack([np.ones_like(self.log_odds), (self.log_odds - centre) / scale])
         events, sums = totals.T
         centred = np.stack([events, (sums - centre * events) / scale], axis=1)
         coef, converged = fit_logistic(basis, self.cases, centred, start=np.array([centre, scale]))
@@ -470,10 +469,8 @@ def _interval(
         z = float(ndtri((1 + as_level(ci_prob)) / 2))
         check_choice(method, ("profile", "wald"), "method")
         recalibration = Recalibration.of(cases.scores, cases.weights)
-        totals, best = (
-            recalibration.totals(cases.outcomes),
-            recalibration.best(cases.outcomes, free),
-        )
+        totals = recalibration.totals(cases.outcomes)
+        best = recalibration.best(cases.outcomes, free)
         error = recalibration.standard_errors(best[0])[column if free == 2 else 2]
         reach, middle = z * float(error), float(best[0, column])
         if not math.isfinite(reach + middle):
@@ -489,7 +486,11 @@ def _interval(
             coef[0, column] = value
             if free == 2:
                 coef[:, other], _ = fit_logistic(
-                    basis[other], recalibration.cases, totals[:, other], value * basis[column]
+                    basis[other],
+                    recalibration.cases,
+                    totals[:, other],
+                    value * basis[column],
+                    best[0, other],
                 )
             fall: float = top - recalibration.log_likelihood(coef, totals)[0]
             return math.sqrt(max(2 * fall, 0)) - z

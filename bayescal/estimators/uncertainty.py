@@ -617,7 +617,7 @@ def estimator_interval(
     * "bca" moves the levels of the quantiles by the bias (the share of resamples below the
       estimate, ties half) and the acceleration (the skewness of the jackknife, over the distinct
       cases, or as many random ones as there are resamples).
-    * "analytic" needs no  For `debiased_ece` of order 2 it is the normal interval of Sun
+    * "analytic" needs no resamples. For `debiased_ece` of order 2 it is the normal interval of Sun
       et al. for the square, which reaches down to 0 unless a one-sided test of calibration rejects;
       for `observed_expected`, `calibration_in_the_large`, `calibration_intercept` and
       `calibration_slope`, that of the function of the same name ending in `_interval`.

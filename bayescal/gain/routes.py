@@ -30,19 +30,21 @@ from bayescal.gain._terms import (
     with_infinite_log_gain,
 )
 from bayescal.gain.paired import Alike, PairedPredictions, of_equal_cells, of_neighbours
-from bayescal.gain.refit import Refit
 from bayescal.inference.averaging import FamilySamples, Mixture, in_order, prior_probabilities
 from bayescal.inference.density import CurveDensity
+from bayescal.model.curve import expit_in_place
 from bayescal.model.curves import CURVES, average_of
 from bayescal.model.draws import WEIGHTS
+from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import Prior
-from bayescal.model.problem import Problem, prepare
+from bayescal.model.problem import prepare
 from bayescal.posterior.intervals import among_few
 from bayescal.posterior.population import ClusterBootstrap, draw_population
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
     "Posterior",
+    "Refit",
     "Views",
     "by_curve",
     "by_pairs",
@@ -50,7 +52,6 @@ __all__ = [
     "calibration_mixture",
     "in_shares",
     "quantiles",
-    "refit_of",
 ]
 
 EVIDENCE_DRAWS = 1000
@@ -347,7 +348,8 @@ class _Side:
         thresholds: Sequence[float],
         other: Floats,
     ) -> None:
-        problem, self.refit = refit_of(table, prior)
+        self.refit = Refit(table, prior)
+        problem = self.refit.problem
         self.score, self.share = problem.stated, problem.trials / problem.n
         self.total = float(pairs.weight.sum())
         outcome = pairs.outcome
@@ -383,15 +385,75 @@ class _Side:
         mass = others + events
         events[is_other_exact] = (self.by_other @ weight[is_other_exact].T).T
         cases = np.where(is_other_exact, CERTAIN, 1.0)[:, None] * self.total
-        return mass, self.refit.curves(self.refit.modes(cases * mass, cases * events))
+        return mass, self.refit.curves(cases * mass, cases * events)
 
 
-def refit_of(data: CalibrationData, prior: Prior) -> tuple[Problem, Refit]:
-    """The problem of some cases, and its beta curve, which is fitted again to their weightings.
+REFIT_STEPS = 50
+REFIT_CLOSE = 1e-4
+REFIT_LONGEST = 1.0
 
-    Searches start where the curve of the cases themselves is most probable.
+
+class Refit:
+    """A beta curve fitted again to every weighting of the same cases, all at once.
+
+    The mode of the cases themselves is where each search starts; rows of the curves are those of
+    `problem`.
     """
-    problem = prepare(data, curve=FAMILY, prior=prior, random_state=0)
-    offset, basis = FAMILY.basis(problem.score, problem.frame)
-    start = CurveDensity(problem).mode().point
-    return problem, Refit(FAMILY, prior, offset[None], basis[None], start)
+
+    def __init__(self, data: CalibrationData, prior: Prior) -> None:
+        self.problem = problem = prepare(data, curve=FAMILY, prior=prior, random_state=0)
+        self.start = CurveDensity(problem).mode().point
+        self._offset, self._basis = FAMILY.basis(problem.score, problem.frame)
+        products = self._basis[:, :, None] * self._basis[:, None, :]
+        self._products = products.reshape(problem.score.size, -1)
+        self._positive, self._combination = np.array(FAMILY.positive), np.array(FAMILY.combination)
+        self._priors = [prior.of(name) for name in FAMILY.coordinates]
+
+    def curves(self, trials: Floats, hits: Floats) -> Floats:
+        """The curve at every score, for weightings of the rows, all of shape (replicates, rows).
+
+        By a step of Fisher scoring, then Newton steps where the surface is concave.
+        """
+        u, left = np.tile(self.start, (len(trials), 1)), np.arange(len(trials))
+        fitted = self.at(u[:1])
+        for turn in range(REFIT_STEPS):
+            step = self._step(u[left], trials, hits, fitted, newton=turn > 0)
+            longest = np.abs(step).max(axis=1)
+            u[left] += step * np.minimum(1.0, REFIT_LONGEST / np.maximum(longest, 1e-300))[:, None]
+            far = longest > REFIT_CLOSE
+            if not far.any():
+                break
+            if not far.all():
+                left, trials, hits = left[far], trials[far], hits[far]
+            fitted = self.at(u[left])
+        return self.at(u)
+
+    def at(self, u: Floats) -> Floats:
+        """The curve at coordinates of shape (replicates, d)."""
+        log_odds: Floats = self._coefficients(u) @ self._basis.T + self._offset
+        return expit_in_place(log_odds)
+
+    def _coefficients(self, u: Floats) -> Floats:
+        linear = u @ self._combination.T
+        return np.asarray(np.where(self._positive, np.exp(linear), linear))
+
+    def _step(
+        self, u: Floats, trials: Floats, hits: Floats, fitted: Floats, *, newton: bool
+    ) -> Floats:
+        coefficients = self._coefficients(u)
+        jacobian = np.where(self._positive, coefficients, 1.0)[:, :, None] * self._combination
+        score = (hits - trials * fitted) @ self._basis
+        spread = BINOMIAL.spread(trials, fitted) @ self._products
+        information = spread.reshape(len(u), *2 * self._basis.shape[1:])
+        gradient = np.einsum("ikd,ik->id", jacobian, score)
+        curvature = jacobian.transpose(0, 2, 1) @ information @ jacobian
+        for k, prior in enumerate(self._priors):
+            slope, bend = prior.slope_and_curvature(u[:, k])
+            gradient[:, k] += slope
+            curvature[:, k, k] += np.abs(bend)
+        if newton:
+            bends = np.where(self._positive, score * coefficients, 0.0)
+            bent = np.einsum("ik,kd,ke->ide", bends, self._combination, self._combination)
+            concave = np.linalg.eigvalsh(curvature - bent)[:, :1, None] > 0
+            curvature = np.where(concave, curvature - bent, curvature)
+        return np.asarray(np.linalg.solve(curvature, gradient[..., None])[..., 0])

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from bayescal.model.draws import (
     Averaged,
     Part,
     Shares,
-    in_average,
+    in_union,
     on_scores,
     problem_of,
     shares_of,
@@ -36,7 +35,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
     "PRIOR_CALIBRATED",
-    "Evidence",
     "FamilySamples",
     "Mixture",
     "in_order",
@@ -186,14 +184,6 @@ LEAST_EFFECTIVE = 0.02
 CHOICE = 3
 
 
-class Evidence(NamedTuple):
-    """Log evidence of a family, its Monte Carlo error, and the k-hat of its sample."""
-
-    log: float
-    error: float
-    pareto_k: float
-
-
 class Mixture:
     """The mixture of families on one table, with their samples.
 
@@ -262,11 +252,6 @@ class Mixture:
         """Posterior probability of a family."""
         return float(dict(zip(self.weights, self.shares.posterior, strict=True)).get(family, 0.0))
 
-    def evidence_of(self, family: str) -> Evidence:
-        """The evidence of a family."""
-        sample = self._samples[family]
-        return Evidence(sample.log_evidence, sample.log_evidence_error, sample.pareto_k)
-
     @property
     def log_evidence(self) -> float:
         """Log evidence of all families, exact calibration among them."""
@@ -301,7 +286,7 @@ class Mixture:
             rows = np.flatnonzero(part == number)
             if rows.size:
                 drawn, size[rows] = self._drawn_of(name, sample, rows.size, rng)
-                u[rows] = in_average(self._samples.problem_of(name), drawn, problem)
+                u[rows] = in_union(self._samples.problem_of(name), drawn, problem)
         mixed = of_mixture([*parts.values()], log_prior, u)
         exact = _marked(size, self.prob_calibrated, rng)
         averaged = Averaged(self.weights, self._asked, self.prob_calibrated, part, exact)

@@ -84,11 +84,13 @@ SAMPLER_OPTIONS = tuple(Sampler.__dataclass_fields__)
 
 def as_sampler(sampler: Mapping[str, Any] | None) -> Sampler:
     """Options of NUTS, those that were not given by default."""
-    if sampler is not None and not isinstance(sampler, Mapping):
+    if sampler is None:
+        return Sampler()
+    if not isinstance(sampler, Mapping):
         raise InputError(
             f"sampler must be a dictionary of options, got {shortened(repr(sampler))}."
         )
-    given = {name: value for name, value in (sampler or {}).items() if value is not None}
+    given = {name: value for name, value in sampler.items() if value is not None}
     for name in given:
         check_choice(name, SAMPLER_OPTIONS, "an option of sampler")
     if "init" in given:

@@ -316,7 +316,8 @@ class CurveAtScores:
         if self._errors:
             self._neighbours, self._share = between(self.stated, np.array(frame.scores))
         offset, basis = curve.basis(score.ravel(), frame)
-        self._columns = np.column_stack([offset, basis]).reshape(*score.shape, -1)
+        columns = np.column_stack([offset, basis])
+        self._columns = columns.reshape(*score.shape, columns.shape[1])
         if self._cells:
             x = np.clip(logit(score), frame.cells[0], frame.cells[-1])
             self._x, self._cell = x, cell_of(x, np.array(frame.cells[1:-1]))

@@ -52,7 +52,7 @@ __all__ = [
     "Frame",
     "as_curve",
     "average_of",
-    "own_name",
+    "in_average",
     "register",
     "stored_curve",
     "unregister",
@@ -114,9 +114,8 @@ def _frame_with_cells(score: Floats, trials: Floats, centre: float) -> Frame:
     return replace(spline_frame(score, trials, centre), cells=cells_of(score, trials))
 
 
-def union_of(families: Iterable[Curve]) -> Curve:
+def union_of(*compared: Curve) -> Curve:
     """The average's curve, with cells of the scores when `pieces` is among the families."""
-    compared = tuple(families)
     curve = replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES in compared else AVERAGE
     if any(family.is_bounded for family in compared):
         curve = _with_rates(curve)
@@ -127,7 +126,7 @@ def union_of(families: Iterable[Curve]) -> Curve:
     from scipy.linalg import block_diag
 
     combination = block_diag(*(np.array(each.combination) for each in (curve, *others)))
-    named = (own_name(each, name) for each in others for name in each.coordinates)
+    named = (_own_name(each, name) for each in others for name in each.coordinates)
     return replace(
         curve,
         coordinates=(*curve.coordinates, *named),
@@ -147,9 +146,38 @@ def _with_rates(curve: Curve) -> Curve:
     )
 
 
-def own_name(family: Curve, coordinate: str) -> str:
+def _own_name(family: Curve, coordinate: str) -> str:
     """What an average calls a coordinate of a family that others do not share."""
     return f"{family.name}_{coordinate}"
+
+
+def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Floats:
+    """A family's draws in the union of coordinates, zero where it has none.
+
+    Parameters
+    ----------
+    curve : Curve
+    draws : ndarray of shape (draws, d)
+        Its own working coordinates.
+    union : Curve
+        The average's, from `union_of`.
+    frame : Frame
+        Of the average.
+
+    Returns
+    -------
+    ndarray of shape (draws, d)
+        With as many columns as the average has at that frame.
+    """
+    where = {name: k for k, name in enumerate(union.at(frame).coordinates)}
+    values = dict(zip(curve.at(frame).coordinates, draws.T, strict=False))
+    if curve.in_average is not None:
+        values = curve.in_average(draws, frame)
+    united = np.zeros((draws.shape[0], len(where)))
+    for name, value in values.items():
+        own = _own_name(curve, name)
+        united[:, where[own if own in where else name]] = value
+    return united
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +351,7 @@ def as_curve(curve: str | Curve) -> Curve:
 
 def average_of(names: Iterable[str]) -> Curve:
     """The curve of an average over these families."""
-    return union_of(as_curve(name) for name in names)
+    return union_of(*map(as_curve, names))
 
 
 def updates(names: Iterable[str] | None = None, up_to: str | None = None) -> dict[str, str]:

@@ -13,7 +13,7 @@ from scipy.special import logit, logsumexp, softmax
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import Sample
 from bayescal.data.table import CalibrationData
-from bayescal.model.curves import CURVES, EXACT, NEAR, own_name
+from bayescal.model.curves import CURVES, EXACT, NEAR, in_average
 from bayescal.model.pieces import OFTEN_CALIBRATED
 from bayescal.model.problem import Problem
 from bayescal.model.saturated import SATURATED, SOME_RISKS_EXACT
@@ -82,8 +82,8 @@ def problem_of(name: str, problem: Problem) -> Problem:
     return problem.of_family(CURVES[name])
 
 
-def in_average(own: Problem, u: Floats, union: Problem) -> Floats:
-    """A family's draws in the coordinates of an average, zero where it has none.
+def in_union(own: Problem, u: Floats, union: Problem) -> Floats:
+    """A family's draws in the coordinates of an average, at its centre.
 
     At another centre they are the same curves, with another shift. `own`: the problem of the
     family, of whose coordinates `u` (draws, d) are; `union`: that of the average; returns (draws,
@@ -96,17 +96,7 @@ def in_average(own: Problem, u: Floats, union: Problem) -> Floats:
         gap = curve.log_odds(unbounded, at, own.frame) - curve.log_odds(unbounded, at, union.frame)
         u = u.copy()
         u[:, curve.coordinates.index("shift")] += gap[:, 0]
-    values = dict(zip(curve.coordinates, u.T, strict=False))
-    if curve.in_average is not None:
-        values = curve.in_average(u, union.frame)
-    where = {name: k for k, name in enumerate(union.curve.coordinates)}
-    columns = []
-    for name in values:
-        alone = own_name(curve, name)
-        columns.append(where[alone if alone in where else name])
-    united = np.zeros((len(u), len(where)))
-    united[:, columns] = np.transpose(list(values.values()))
-    return united
+    return in_average(curve, u, union.curve, union.frame)
 
 
 def sample_prior(
@@ -126,7 +116,7 @@ def sample_prior(
             continue
         own = problem_of(name, problem)
         drawn = own.sample_prior(rng, rows.size, OFTEN_CALIBRATED, SOME_RISKS_EXACT)
-        u[rows] = in_average(own, drawn, problem)
+        u[rows] = in_union(own, drawn, problem)
     return u, part
 
 

@@ -234,8 +234,7 @@ def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.Data
         parts = parts + post.parts(list(post.levels))
     rows, off = [], []
     for part in parts:
-        # Of one axis there can be 2000 levels, whose evaluations are not kept.
-        view = post.at(part.levels) if several else post._view_alone({"at": part.levels})
+        view = post.at(part.levels)
         row, tce = _row(post.problem, part.level, view, ci_prob), view.values_of("tce")
         rows.append(row | {"prob_off": 1 - share_below(tce, delta)})
         if kind == "sites":

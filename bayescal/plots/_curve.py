@@ -566,6 +566,7 @@ def risk_distribution(
         for threshold in marked:
             panel.axvline(threshold, color=style.DIAGONAL, lw=1, ls="--")
         panel.set_xlim(0, highest)
+        panel.locator_params(axis="x", nbins=6)
         panel.set_ylim(0, 1.06 * max(float(each.max()) for each in shares))
         panel.set_ylabel("% of them")
         told = name if data.is_pseudo else f"{name} ({count(cases.sum())})"

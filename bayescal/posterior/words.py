@@ -164,7 +164,7 @@ def cautions_at_ends(tables: Sequence[Problem]) -> dict[str, str]:
 
 def lines_of(post: Any) -> list[str]:
     """Cases, clusters, curve, error, and what missing data cost."""
-    problem, atom, size = post.problem, post.prob_calibrated, len(post.imputations)
+    problem, atom, size = post.problem, post.prob_calibrated, len(post._parts)
     curve = f"{problem.curve.name} curve" if post.prior_weights is None else "average over families"
     several = f"{size} imputations of " if size > 1 else ""
     lower, upper = post.interval("tce")

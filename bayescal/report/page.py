@@ -34,6 +34,8 @@ LONGEST_TITLE, LONGEST_VALUE = 120, 80
 MOST_IN_A_FOREST = 60
 MOST_CURVES = 6
 RANGE_STEPS = 60
+# Tables of whom the results are true of, in the appendix.
+MORE_OF_PARTS = ("populations", "spread", "combinations")
 # What the page cites beside its methods and notes.
 ALSO_CITED = ("Van Calster et al., 2019", "Austin and Steyerberg, 2019", "Collins et al., 2024")
 
@@ -49,19 +51,28 @@ def page_of(
 ) -> Page:
     """The page in the words of `labels`; names from the data stay as they are.
 
-    Without `is_whole` appendix and record are left out, which a terminal does not show.
+    Without `is_whole` figures, appendix and record are left out, which a terminal does not show.
     """
-    told = _without_folders(source or {})
+    told = {str(key): value for key, value in (source or {}).items() if value is not None}
+    if "File" in told:  # its name alone, since reports travel
+        told["File"] = Path(str(told["File"])).name
     notes = list(notes_of(f))
     advised = to_do(f)
     answer = (verdict.first, verdict.limit, verdict.alarm or advised)
-    figure, *figures = _figures(f, verdict)
-    lead = Section("Results", (*verdict.more, figure, tables["first"]))
+    figures = [lead_figure(f), *_forest(f)] if is_whole else []
+    if verdict.name == "parts":
+        figures.reverse()
+    lead = Section("Results", (*verdict.more, *figures[:1], tables["first"]))
     sections = [lead, *_parts(f, tables), *_to_do(f), *_thresholds(f, tables)]
+    if "followed" in tables:
+        seen = followed_words(f.posterior.data, f.ratio_at_other_hazard)
+        sections.append(Section("Follow-up", (*seen, tables["followed"])))
     unseen = _missing(f)
-    sections += [*_follow_up(f, tables), *unseen.sections, Section("Methods", (short_method(f),))]
+    sections += [*unseen.sections, Section("Methods", (short_method(f),))]
     if is_whole:
-        sections += _more_of_parts(f, tables, figures)
+        more = [tables[name] for name in MORE_OF_PARTS if name in tables]
+        if figures[1:] or more:
+            sections.append(Section(f"More by {f.kind}", (*figures[1:], *more), True))
         sections += _appendix(f, verdict, tables, advised, told, notes)
     words: dict[str, Any] = {
         "title": _title(told, title),
@@ -83,12 +94,6 @@ def subject(f: Facts) -> str:
     expected = 100 * mean_score(data)
     places = 1 if min(expected, 100 - expected) >= 1 else 3
     return f"{cases_and_events_of(data)}; {expected:.{places}f} % predicted on average"
-
-
-def _without_folders(source: Mapping[str, object]) -> dict[str, object]:
-    """Lines with a value; of a path, the name of the file alone, since reports travel."""
-    told = {str(key): value for key, value in source.items() if value is not None}
-    return told | ({"File": Path(str(told["File"])).name} if "File" in told else {})
 
 
 def _title(source: Mapping[str, object], title: str | None) -> str:
@@ -155,13 +160,6 @@ def _applied(f: Facts) -> Iterator[str]:
 # Figures
 
 
-def _figures(f: Facts, verdict: Verdict) -> list[Figure]:
-    """The forest first where groups lead, and the curve first elsewhere."""
-    curve, forest = lead_figure(f), _forest(f)
-    drawn = [forest, curve] if verdict.name == "parts" else [curve, forest]
-    return [figure for figure in drawn if figure is not None]
-
-
 def lead_figure(f: Facts) -> Figure:
     """The calibration curve with its band, and events and non-events."""
     caption = (
@@ -179,8 +177,8 @@ def lead_figure(f: Facts) -> Figure:
     return Figure("reliability", f.posterior, options, title, caption, f"{title}. {reads}.")
 
 
-def _forest(f: Facts) -> Figure | None:
-    """O/E of groups, periods or subgroups, each beside the others."""
+def _forest(f: Facts) -> Iterator[Figure]:
+    """O/E of groups, periods or subgroups, each beside the others; or the curve of each."""
     post, rows = f.several, 0
     if post is not None and f.kind != "period":
         rows = sum(len(post.levels[axis]) for axis in f.axes)
@@ -196,11 +194,10 @@ def _forest(f: Facts) -> Figure | None:
             f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
         )
         alt = f"{title}. Clearly off: {named or 'none'}."
-        return Figure(name, post, options, title, caption, alt)
+        yield Figure(name, post, options, title, caption, alt)
     if post is None and 2 <= len(f.data.groups) <= MOST_CURVES:
         title = f"Calibration curve of each {f.kind}"
-        return Figure("reliability", f.groups, {"ci_probs": (f.ci_prob,)}, title, alt=title)
-    return None
+        yield Figure("reliability", f.groups, {"ci_probs": (f.ci_prob,)}, title, alt=title)
 
 
 # Sections
@@ -216,14 +213,6 @@ def _parts(f: Facts, tables: Tables) -> Iterator[Section]:
         title = "Observed / expected events over time"
         drawn = Figure("drift", f.periods, {"ci_prob": f.ci_prob}, title, alt=title)
         yield Section("Over time", (drawn, tables["periods"]))
-
-
-def _more_of_parts(f: Facts, tables: Tables, figures: list[Figure]) -> Iterator[Section]:
-    """The figure that does not lead, and whom the results are true of."""
-    names = [name for name in ("populations", "spread", "combinations") if name in tables]
-    blocks: tuple[Block, ...] = (*figures, *(tables[name] for name in names))
-    if blocks:
-        yield Section(f"More by {f.kind}", blocks, True)
 
 
 def _unlike(f: Facts) -> Iterator[str]:
@@ -280,13 +269,6 @@ def _thresholds(f: Facts, tables: Tables) -> Iterator[Section]:
     yield Section("Is it useful for decisions?", (curve, *(tables[name] for name in names)))
 
 
-def _follow_up(f: Facts, tables: Tables) -> Iterator[Section]:
-    """What was seen of the cases by the horizon."""
-    if "followed" in tables:
-        words = followed_words(f.posterior.data, f.ratio_at_other_hazard)
-        yield Section("Follow-up", (*words, tables["followed"]))
-
-
 def _missing(f: Facts) -> Page:
     """What the outcomes that are missing could change, as a section; empty if none is."""
     if f.data.unknown is None:
@@ -324,7 +306,10 @@ def _appendix(
     computed = tuple(tables[name] for name in names if name in tables)
     yield Section("Estimators, families of curves and computation", computed, True)
     items = tripod_of(f, verdict, None, source)
-    yield Section("TRIPOD+AI", (_tripod_table(items),), True)
+    rows = [Row(item.number, item.number, {"text": item.text}, hint=item.topic) for item in items]
+    title = "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis"
+    filled_in = Table("tripod", title, "Item", (texts("text", "This analysis"),), rows)
+    yield Section("TRIPOD+AI", (filled_in,), True)
     yield Section("Methods in full", (methods(f),), True)
     yield Section("Data and settings", (_data_table(f, source),), True)
     yield Section("Code for the same numbers", (call_again(f),), True, True)
@@ -343,13 +328,6 @@ def _exactness(f: Facts) -> Iterator[str]:
         f"prior of {f.prior_calibrated:g}; at even prior odds it is "
         f"{chance(f.prob_calibrated_at(0.5))}."
     )
-
-
-def _tripod_table(items: list[TripodItem]) -> Table:
-    """The items of TRIPOD+AI on calibration, filled in."""
-    rows = [Row(item.number, item.number, {"text": item.text}, hint=item.topic) for item in items]
-    title = "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis"
-    return Table("tripod", title, "Item", (texts("text", "This analysis"),), rows)
 
 
 def tripod_of(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, xlogy
 
 from bayescal import estimators, scores
 from bayescal.core.arrays import Floats
@@ -69,7 +68,7 @@ def panel_of(
         try:
             checks = check(name)
         except InputError as error:
-            rows[name] = _undefined(title, str(error))
+            rows[name] = dict.fromkeys(OF_PANEL, np.nan) | {"title": title, "verdict": str(error)}
             continue
         simulated = np.concatenate([check.under_calibration for check in checks])
         known = [np.count_nonzero(~np.isnan(check.under_calibration)) for check in checks]
@@ -142,10 +141,6 @@ def panel_for(data: CalibrationData, names: Sequence[str]) -> tuple[str, ...]:
 def resamples_for(data: CalibrationData) -> int:
     """Number of resamples: 400, and 200 above 20,000 cases."""
     return LARGE_RESAMPLES if data.effective_size > MANY_CASES else RESAMPLES
-
-
-def _undefined(title: str, why: str) -> dict[str, object]:
-    return dict.fromkeys(OF_PANEL, np.nan) | {"title": title, "verdict": why}
 
 
 ENDS = ("estimate", "lower", "upper")
@@ -374,80 +369,27 @@ def raw_cases(data: CalibrationData) -> tuple[RawCases, ...]:
     )
 
 
-class _Measured:
-    """Estimators and scores of a table, or of the cases themselves; what two need is kept."""
-
-    def __init__(self, cases: CalibrationData | RawCases) -> None:
-        if isinstance(cases, CalibrationData):
-            self.size, self.rate = cases.effective_size, cases.events / cases.n
-            self.at_ends = share_at_ends(cases)
-            self._arrays: tuple[Any, ...] = (cases,)
-            self._ranked: tuple[Any, ...] = (with_ranks(cases),)
-            self._options: dict[str, Any] = {}
-        else:
-            outcome, score, weight = cases
-            self.size = float(outcome.size if weight is None else weight.sum())
-            self.rate = float(np.average(outcome, weights=weight))
-            self.at_ends = float(np.average((score == 0) | (score == 1), weights=weight))
-            self._arrays = self._ranked = (outcome, score)
-            self._options = {"sample_weight": weight}
-
-    def by(self, measure: Callable[..., Any], **options: Any) -> Any:
-        return measure(*self._arrays, **self._options, **options)
-
-    @cached_property
-    def rank_correlation(self) -> float:
-        return float(scores.somers_dxy(*self._ranked, **self._options))
-
-    @cached_property
-    def discrimination(self) -> float:
-        return float(self.by(estimators.discrimination_index))
-
-    @cached_property
-    def unreliability(self) -> float:
-        return float(self.by(estimators.unreliability))
-
-    @cached_property
-    def cox(self) -> Tested:
-        test: Tested = self.by(estimators.cox_test)
-        return test
-
-    @cached_property
-    def spiegelhalter(self) -> Any:
-        return self.by(estimators.spiegelhalter_test)
-
-    @cached_property
-    def of_lowess(self) -> dict[str, float]:
-        """The indices of one lowess curve."""
-        return dict(self.by(indices_of, names=("emax", "e90", "ici"), smoother="lowess"))
-
-
-# Names in the order of val.prob, what each is, and how it is computed.
-VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
-    "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.rank_correlation),
-    "C (ROC)": ("C-statistic", lambda m: (1 + m.rank_correlation) / 2),
-    "R2": ("Nagelkerke's R squared of the predictions as they are", lambda m: _nagelkerke(m)),
-    "D": ("discrimination index", lambda m: m.discrimination),
-    "D:Chi-sq": ("its likelihood ratio", lambda m: _discrimination_ratio(m)),
-    "U": ("unreliability index", lambda m: m.unreliability),
-    "U:Chi-sq": ("its likelihood ratio", lambda m: m.cox.statistic),
-    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.cox.pvalue),
-    "Q": (
-        "quality index, D - U",
-        lambda m: m.discrimination - m.unreliability,
-    ),
-    "Brier": ("Brier score", lambda m: m.by(scores.brier_score)),
-    "Intercept": (
-        "fitted jointly with the slope; not calibration-in-the-large",
-        lambda m: m.by(estimators.calibration_intercept),
-    ),
-    "Slope": ("calibration slope", lambda m: m.by(estimators.calibration_slope)),
-    "Emax": ("largest error of a lowess curve", lambda m: m.of_lowess["emax"]),
-    "E90": ("90th percentile of its error", lambda m: m.of_lowess["e90"]),
-    "Eavg": ("its average error", lambda m: m.of_lowess["ici"]),
-    "S:z": ("Spiegelhalter's z", lambda m: m.spiegelhalter.statistic),
-    "S:p": ("its two-sided p-value", lambda m: m.spiegelhalter.pvalue),
+# Names in the order of val.prob, and what each is.
+VAL_PROB = {
+    "Dxy": "Somers' rank correlation, 2 C - 1",
+    "C (ROC)": "C-statistic",
+    "R2": "Nagelkerke's R squared of the predictions as they are",
+    "D": "discrimination index",
+    "D:Chi-sq": "its likelihood ratio",
+    "U": "unreliability index",
+    "U:Chi-sq": "its likelihood ratio",
+    "U:p": "its p-value, 2 degrees of freedom",
+    "Q": "quality index, D - U",
+    "Brier": "Brier score",
+    "Intercept": "fitted jointly with the slope; not calibration-in-the-large",
+    "Slope": "calibration slope",
+    "Emax": "largest error of a lowess curve",
+    "E90": "90th percentile of its error",
+    "Eavg": "its average error",
+    "S:z": "Spiegelhalter's z",
+    "S:p": "its two-sided p-value",
 }
+OF_LOWESS = ("emax", "e90", "ici")
 
 
 def no_val_prob() -> pd.Series:
@@ -466,26 +408,40 @@ def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
     """
     import pandas as pd
 
-    measured = _Measured(cases)
-    values = dict.fromkeys(VAL_PROB, np.nan)
-    for name, (_, number) in VAL_PROB.items():
-        with suppress(InputError):
-            values[name] = float(number(measured))
-    if measured.at_ends >= MOST_AT_ENDS:
-        values["Intercept"] = values["Slope"] = np.nan
-    return pd.Series(values, name="val_prob", dtype=float)
+    arrays: tuple[Any, ...]
+    ranked: tuple[Any, ...]
+    if isinstance(cases, CalibrationData):
+        size, rate, at_ends = cases.effective_size, cases.events / cases.n, share_at_ends(cases)
+        arrays, ranked, options = (cases,), (with_ranks(cases),), dict[str, Any]()
+    else:
+        arrays = ranked = outcome, score = cases[:2]
+        options = {"sample_weight": cases.weight}
+        size = float(outcome.size if cases.weight is None else cases.weight.sum())
+        rate = float(np.average(outcome, weights=cases.weight))
+        at_ends = float(np.average((score == 0) | (score == 1), weights=cases.weight))
 
+    def by(measure: Callable[..., Any], undefined: Any = np.nan, **more: Any) -> Any:
+        try:
+            return measure(*(ranked if measure is scores.somers_dxy else arrays), **options, **more)
+        except InputError:
+            return undefined
 
-def _discrimination_ratio(measured: _Measured) -> float:
-    """Twice the log likelihood of the scores, less that of the mean outcome."""
-    return measured.discrimination * measured.size + 1
-
-
-def _nagelkerke(measured: _Measured) -> float:
-    """(1 - exp(-ratio / n)) / (1 - exp(-deviance of the mean outcome / n))."""
-    rate = measured.rate
-    if not 0 < rate < 1:
-        raise InputError("y_true holds one class only, so R2 is not defined.")
-    deviance = -2 * (rate * np.log(rate) + (1 - rate) * np.log(1 - rate))
-    ratio = _discrimination_ratio(measured) / measured.size
-    return float((1 - np.exp(-ratio)) / (1 - np.exp(-deviance)))
+    dxy, no_test = by(scores.somers_dxy), Tested(np.nan, np.nan)
+    index, unreliability = by(estimators.discrimination_index), by(estimators.unreliability)
+    cox, spiegelhalter = (
+        by(test, no_test) for test in (estimators.cox_test, estimators.spiegelhalter_test)
+    )
+    line = (estimators.calibration_intercept, estimators.calibration_slope)
+    lowess = by(indices_of, dict.fromkeys(OF_LOWESS, np.nan), names=OF_LOWESS, smoother="lowess")
+    ratio = index * size + 1  # twice the log likelihood of the scores, less that of the mean
+    deviance = -2 * (xlogy(rate, rate) + xlogy(1 - rate, 1 - rate))  # 0 of one class
+    numbers = (
+        *(dxy, (1 + dxy) / 2),
+        (1 - np.exp(-ratio / size)) / (1 - np.exp(-deviance)) if deviance else np.nan,
+        *(index, ratio, unreliability, cox.statistic, cox.pvalue, index - unreliability),
+        by(scores.brier_score),
+        *(by(each) if at_ends < MOST_AT_ENDS else np.nan for each in line),
+        *(lowess[name] for name in OF_LOWESS),
+        *(spiegelhalter.statistic, spiegelhalter.pvalue),
+    )
+    return pd.Series(dict(zip(VAL_PROB, numbers, strict=True)), name="val_prob", dtype=float)

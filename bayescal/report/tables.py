@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,12 @@ SELECTED = {
     "ppv": ("PPV", "PPV"),
     "npv": ("NPV", "NPV"),
 }
+# Tables of parts of the cases: what they show, and the head of their names.
+OF_PARTS = {
+    "levels": ("Levels of each factor", "Subgroup"),
+    "combinations": ("Combinations of levels", "Subgroup"),
+    "periods": ("Periods", "Period"),
+}
 DESCRIBES = (
     "Sensitivity, specificity, PPV and NPV describe whom a threshold selects. They do not say "
     "whether the model is useful: net benefit does."
@@ -59,8 +65,8 @@ class Tables(Mapping[str, Table]):
 
     def __getitem__(self, name: str) -> Table:
         if name not in self._made:
-            check_choice(name, self._known, "name")
-            self._made[name] = self._known[name](self._facts)
+            make = self._known[check_choice(name, self._known, "name")]
+            self._made[name] = make(self._facts)
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
@@ -75,21 +81,24 @@ class Tables(Mapping[str, Table]):
     def __repr__(self) -> str:
         return f"Tables({', '.join(self)})"
 
-    @property
+    @cached_property
     def _known(self) -> dict[str, Callable[[Facts], Table]]:
-        f = self._facts
+        f, sizes = self._facts, {len(part.levels) for part in self._facts.subgroups}
         every: dict[str, tuple[bool, Callable[[Facts], Table]]] = {
             "first": (True, first_table),
             "measures": (True, measures_table),
             "populations": (f.several is not None, populations_table),
             "groups": (bool(f.data.groups), groups_table),
             "spread": (f.sites is not None, spread_table),
-            "levels": (any(len(p.levels) == 1 for p in f.subgroups), subgroups_table),
+            "levels": (1 in sizes, partial(parts_table, name="levels")),
             "combinations": (
-                any(len(p.levels) > 1 for p in f.subgroups),
-                partial(subgroups_table, of="cells"),
+                max(sizes, default=0) > 1,
+                partial(parts_table, name="combinations"),
             ),
-            "periods": (f.periods is not None and f.kind != "period", periods_table),
+            "periods": (
+                f.periods is not None and f.kind != "period",
+                partial(parts_table, name="periods"),
+            ),
             "followed": (f.posterior.problem.of_times, followed_table),
             "benefit": (bool(f.thresholds), benefit_table),
             "lost": (bool(f.thresholds), lost_table),
@@ -164,7 +173,9 @@ def as_fixed(value: float, places: int) -> str:
 
 def first_table(f: Facts) -> Table:
     """Table 1: what a paper reports, an estimate with its interval, and what the data alone say."""
-    rows = [_error_row(f)]
+    whose = f", own {f.kind}" if f.has_own_curves else ""
+    label = f"True calibration error{whose}"
+    rows = [_first_row("error", label, f.error, None, FUNCTIONALS["tce"].hint)]
     if f.has_own_curves:
         label = "The same, pooled curve"
         hint = f"errors of {f.kind}s cancel in it"
@@ -187,12 +198,6 @@ def first_table(f: Facts) -> Table:
     columns = [texts_right("shown", f"Estimate ({level} CrI)")]
     columns += [texts_right("alone", "Data alone")] if f.alone else []
     return Table("first", "Table 1", "Measure", columns, rows)
-
-
-def _error_row(f: Facts) -> Row:
-    known = FUNCTIONALS["tce"]
-    whose = f", own {f.kind}" if f.has_own_curves else ""
-    return _first_row("error", f"True calibration error{whose}", f.error, None, known.hint)
 
 
 def _first_row(
@@ -354,41 +359,28 @@ def populations_table(f: Facts) -> Table:
     return Table("populations", title, "Population", columns, rows, stacks=True)
 
 
-def subgroups_table(f: Facts, of: str = "levels") -> Table:
-    """The levels of each factor, or the combinations that occur, of one fit."""
-    rows = [
-        Row(f"{each.factor}: {each.level}", each.level, numbers, section=shortened(each.factor))
-        for each, numbers in zip(f.subgroups, f.by_subgroup.to_dict("records"), strict=True)
-        if (len(each.levels) > 1) == (of == "cells")
-    ]
-    if of == "levels":
-        return _parts_table(f, "levels", "Levels of each factor", "Subgroup", rows)
-    return _parts_table(f, "combinations", "Combinations of levels", "Subgroup", rows)
-
-
-def periods_table(f: Facts) -> Table:
-    """The periods beside other roles, of one fit."""
-    return _parts_table(f, "periods", "Periods", "Period", rows_of(f.by_period))
-
-
-def _parts_table(f: Facts, name: str, what: str, head: str, rows: list[Row]) -> Table:
+def parts_table(f: Facts, name: str) -> Table:
+    """The levels of each factor, the combinations that occur, or the periods, of one fit."""
+    what, head = OF_PARTS[name]
+    if name == "periods":
+        rows = rows_of(f.by_period)
+    else:
+        rows = [
+            Row(f"{each.factor}: {each.level}", each.level, numbers, section=shortened(each.factor))
+            for each, numbers in zip(f.subgroups, f.by_subgroup.to_dict("records"), strict=True)
+            if (len(each.levels) > 1) == (name == "combinations")
+        ]
     level = percent(f.ci_prob)
-    return Table(
-        name,
-        f"{what}: estimates and {level} intervals of one fit",
-        head,
-        (
-            counts("cases", "Cases"),
-            counts("events", "Events"),
-            measured("observed_expected", "O/E", "{}", short=f"O/E ({level} interval)"),
-            Column("raw", "O/E alone", lambda row: f"{row['observed_expected_raw']:.2f}", "Alone"),
-            measured("tce", "TCE", "{}", media=ON_PAGE),
-            chances("prob_worst", "P(worst)", media=ON_PAGE),
-        ),
-        rows,
-        names_cases=True,
-        stacks=True,
+    columns = (
+        counts("cases", "Cases"),
+        counts("events", "Events"),
+        measured("observed_expected", "O/E", "{}", short=f"O/E ({level} interval)"),
+        Column("raw", "O/E alone", lambda row: f"{row['observed_expected_raw']:.2f}", "Alone"),
+        measured("tce", "TCE", "{}", media=ON_PAGE),
+        chances("prob_worst", "P(worst)", media=ON_PAGE),
     )
+    title = f"{what}: estimates and {level} intervals of one fit"
+    return Table(name, title, head, columns, rows, names_cases=True, stacks=True)
 
 
 def followed_table(f: Facts) -> Table:
@@ -555,7 +547,7 @@ def val_prob_table(f: Facts) -> Table:
     values = f.val_prob
     rows = [
         Row(name, name, {"value": float(values[name]), "meaning": meaning})
-        for name, (meaning, _) in VAL_PROB.items()
+        for name, meaning in VAL_PROB.items()
     ]
     columns = (fixed("value", "Value"), texts("meaning", "Meaning"))
     return Table("val_prob", "The statistics of val.prob (R package rms)", "Name", columns, rows)

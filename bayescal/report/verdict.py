@@ -1,4 +1,4 @@
-"""The verdict: rules from numbers to sentences. Each says when it may be said, and what it says.
+"""The verdict: rules from numbers to sentences. `_first` says what may be said first, and when.
 
 How often each is said when it is true, and when it is not, is counted on simulated truths
 (`tests/truths/words.py`); absence of evidence is never told as evidence.
@@ -7,7 +7,7 @@ How often each is said when it is true, and when it is not, is counted on simula
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -182,14 +182,6 @@ RARE_EVENTS = 0.1
 BAND = 5.0
 
 
-class Rule(NamedTuple):
-    """When something may be said, and its clauses: as many as fit are the first line."""
-
-    name: str
-    holds: Callable[[Seen], bool]
-    says: Callable[[Seen], list[str]]
-
-
 class Verdict(NamedTuple):
     """What is said first: at most 20 words and two numbers; then the limit, if one was chosen.
 
@@ -205,9 +197,8 @@ class Verdict(NamedTuple):
 
 
 def verdict_of(s: Seen) -> Verdict:
-    """The first rule that holds, and what follows from the numbers that it did not tell."""
-    rule = next(rule for rule in VERDICTS if rule.holds(s))
-    first, *rest = rule.says(s)
+    """What is told first, and what follows from the numbers that it did not tell."""
+    name, (first, *rest) = _first(s)
     alike = _alike(s)
     if alike and is_short(f"{alike}; {lowered(first)}."):
         first = f"{alike}; {lowered(first)}"
@@ -216,8 +207,8 @@ def verdict_of(s: Seen) -> Verdict:
     more = [f"{capitalised(text)}." for text in rest]
     alarm = _alarm(s)
     more += [] if alarm else [*_of_parts(s), *_of_rare_events(s), *_of_data_alone(s)]
-    limit, tone = ("", "bad") if alarm else (_of_limit(s), _tone(s))
-    return Verdict(rule.name, f"{first}.", limit, tuple(more), alarm, tone)
+    limit, tone = ("", "bad") if alarm else _of_limit(s)
+    return Verdict(name, f"{first}.", limit, tuple(more), alarm, tone)
 
 
 def lowered(text: str) -> str:
@@ -247,12 +238,8 @@ def points(row: Measured) -> tuple[str, ...]:
     return tuple(f"{100 * value:.{places}f}" for value in row)
 
 
-def _size(s: Seen) -> str:
+def off_by(error: Measured, may_be_exact: bool) -> str:
     """By how much risks are off; where they may not be off at all, by how much at most."""
-    return _off_by(s.error, s.may_be_exact)
-
-
-def _off_by(error: Measured, may_be_exact: bool) -> str:
     middle, low, high = points(error)
     if may_be_exact or error.lower <= 0:
         return f"off by at most {high} {'point' if high == '1' else 'points'}"
@@ -369,46 +356,28 @@ def _changed(parts: Parts) -> list[str]:
     return [f"The model has changed (P {chance(changed)})", now]
 
 
-def _level_and_spread(s: Seen) -> list[str]:
-    how = f"risks are {level_of(s)} and {spread_of(s)}"
-    return [f"{capitalised(how)}: {_ratio(s)}, {_slope(s)}", _size(s)]
+def _first(s: Seen) -> tuple[str, list[str]]:
+    """What the first line is, by name, and its clauses, of which as many as fit are told.
 
-
-# What the first line is: the first rule that holds.
-VERDICTS = (
-    Rule(
-        "labels",
-        lambda s: s.are_labels,
-        lambda s: ["These are labels, not probabilities: every score is exactly 0 or 1"],
-    ),
-    Rule(
-        "wrong way",
-        lambda s: s.runs_wrong_way is not None,
-        lambda s: [s.runs_wrong_way.first.rstrip(".") if s.runs_wrong_way else ""],
-    ),
-    Rule(
-        "untrusted",
-        lambda s: s.is_untrusted,
-        lambda s: ["The computation cannot be trusted here", _ratio(s)],
-    ),
-    Rule("parts", _leads, _parts_first),
-    Rule(
-        "level and spread",
-        lambda s: bool(level_of(s)) and spread_of(s).startswith("too"),
-        _level_and_spread,
-    ),
-    Rule(
-        "level",
-        lambda s: bool(level_of(s)),
-        lambda s: [f"Risks are {level_of(s)}: {_ratio(s)}", _size(s), _spread_clause(s)],
-    ),
-    Rule(
-        "spread",
-        lambda s: s.slope is not None,
-        lambda s: [capitalised(_spread_clause(s)), _size(s), _ratio(s)],
-    ),
-    Rule("no slope", lambda s: True, lambda s: [_ratio(s), _size(s), _slope(s)]),
-)
+    The first of these that holds.
+    """
+    if s.are_labels:
+        return "labels", ["These are labels, not probabilities: every score is exactly 0 or 1"]
+    if s.runs_wrong_way is not None:
+        return "wrong way", [s.runs_wrong_way.first.rstrip(".")]
+    if s.is_untrusted:
+        return "untrusted", ["The computation cannot be trusted here", _ratio(s)]
+    if _leads(s):
+        return "parts", _parts_first(s)
+    level, spread, size = level_of(s), spread_of(s), off_by(s.error, s.may_be_exact)
+    if level and spread.startswith("too"):
+        both = f"Risks are {level} and {spread}: {_ratio(s)}, {_slope(s)}"
+        return "level and spread", [both, size]
+    if level:
+        return "level", [f"Risks are {level}: {_ratio(s)}", size, _spread_clause(s)]
+    if s.slope is not None:
+        return "spread", [capitalised(_spread_clause(s)), size, _ratio(s)]
+    return "no slope", [_ratio(s), size, _slope(s)]
 
 
 def _alarm(s: Seen) -> str:
@@ -454,8 +423,8 @@ def _of_parts(s: Seen) -> Iterator[str]:
         together = [_ratio(s), *([] if s.slope is None else [_slope(s)])]
         yield (
             f"All together: {', '.join(together)}; in these, errors of {parts.kind}s cancel. "
-            f"Against their own {parts.own} risks are {_size(s)}; against the curve of all, "
-            f"{_off_by(parts.pooled_error, parts.pooled_error.lower <= 0)}."
+            f"Against their own {parts.own} risks are {off_by(s.error, s.may_be_exact)}; against "
+            f"the curve of all, {off_by(parts.pooled_error, False)}."
         )
     if parts.next is not None and not _leads(s):
         low, high = parts.next
@@ -521,32 +490,23 @@ def differs(alone: Measured, posterior: Measured, ideal: float) -> bool:
     return clear[0] != clear[1]
 
 
-def _of_limit(s: Seen) -> str:
-    """Whether the error is within the limit that the user chose."""
+def _of_limit(s: Seen) -> tuple[str, str]:
+    """Whether the error is within the limit that the user chose, and the tone of the answer."""
     if s.limit is None:
-        return ""
+        return "", "open"
     limit = f"the limit of {100 * s.limit.value:.3g} points"
+    off = len(s.parts.off) if s.parts is not None else 0
+    is_open = s.is_untrusted or off > 0
     if s.below_limit >= s.sure:
         told = f"On average the error is within {limit} (probability {chance(s.below_limit)})"
-        return f"{told}; {_apart(s.parts)}." if s.parts and s.parts.off else f"{told}."
+        if s.parts is not None and off:
+            told += f"; {count(off, s.parts.kind)} {'is' if off == 1 else 'are'} clearly off"
+        return f"{told}.", "open" if is_open else "good"
     if 1 - s.below_limit >= s.sure:
-        return f"The error is above {limit} (probability {chance(1 - s.below_limit)})."
-    return (
-        f"Whether the error is within {limit} is open: the probability is {chance(s.below_limit)}."
-    )
-
-
-def _apart(parts: Parts) -> str:
-    number = len(parts.off)
-    return f"{count(number, parts.kind)} {'is' if number == 1 else 'are'} clearly off"
-
-
-def _tone(s: Seen) -> str:
-    if s.limit is None or s.is_untrusted or (s.parts is not None and s.parts.off):
-        return "open"
-    if s.below_limit >= s.sure:
-        return "good"
-    return "bad" if 1 - s.below_limit >= s.sure else "open"
+        told = f"The error is above {limit} (probability {chance(1 - s.below_limit)})."
+        return told, "open" if is_open else "bad"
+    told = f"Whether the error is within {limit} is open: the probability is "
+    return f"{told}{chance(s.below_limit)}.", "open"
 
 
 def band(below: float) -> tuple[float, float]:
