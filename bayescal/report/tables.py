@@ -45,7 +45,7 @@ SELECTED = {
     "npv": ("NPV", "NPV"),
 }
 # Tables of parts of the cases: what they show, and the head of their names.
-PARTS = {
+OF_PARTS = {
     "levels": ("Levels of each factor", "Subgroup"),
     "combinations": ("Combinations of levels", "Subgroup"),
     "periods": ("Periods", "Period"),
@@ -361,7 +361,7 @@ def populations_table(f: Facts) -> Table:
 
 def parts_table(f: Facts, name: str) -> Table:
     """The levels of each factor, the combinations that occur, or the periods, of one fit."""
-    what, head = PARTS[name]
+    what, head = OF_PARTS[name]
     if name == "periods":
         rows = rows_of(f.by_period)
     else:
