@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     size = 1 << power
     # of a lattice, the remainders of multiples; they are exact, as the size is a power of 2
     steps = np.arange(size)[:, None] * np.array(GENERATORS[:d]) & (size - 1)
-    beyond = [rng.permutation(size) for _ in range(d - steps.shape[1])]
+    beyond = list(map(rng.permutation, [size] * (d - steps.shape[1])))
     points: Floats = np.column_stack([steps, *beyond]) / size
     points += rng.random(d)
     points -= np.floor(points)
@@ -195,9 +195,10 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
     size = int(3 * np.sqrt(draws)) if draws > PARETO_MANY else draws // 5
     tenth = draws // 10
     most = max(size, tenth) + 1
+    row = np.arange(len(weights))[:, None]
     top = np.argpartition(weights, draws - most, axis=1)[:, -most:]
-    top = np.take_along_axis(top, np.take_along_axis(weights, top, axis=1).argsort(axis=1), axis=1)
-    ranked = np.take_along_axis(weights, top, axis=1)
+    top = top[row, weights[row, top].argsort(axis=1)]
+    ranked = weights[row, top]
     flat = ranked[:, -1] - ranked[:, -tenth - 1] < PARETO_FLAT
     top, ranked = top[:, -size - 1 :], ranked[:, -size - 1 :]
     with np.errstate(all="ignore"):
@@ -205,7 +206,7 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
         smoothed = np.minimum(np.log(smoothed), 0)
     failed = ~np.isfinite(k) | np.isnan(smoothed).any(axis=1)
     kept = (failed | flat)[:, None]
-    np.put_along_axis(weights, top[:, 1:], np.where(kept, ranked[:, 1:], smoothed), axis=1)
+    weights[row, top[:, 1:]] = np.where(kept, ranked[:, 1:], smoothed)
     return weights, np.where(flat, -np.inf, np.where(failed, np.inf, k))
 
 
@@ -220,8 +221,9 @@ def _smooth_tails(tail: Floats, cutoff: Floats) -> tuple[Floats, Floats]:
     shape = np.empty_like(b)
     for part in blocks(candidates, excess.size):
         shape[:, part] = np.log1p(-b[:, part, None] * excess[:, None]).mean(axis=2)
-    share = softmax(size * (np.log(-b / shape) - shape - 1), axis=1)
-    share[share < PARETO_NEGLIGIBLE] = 0
+    profile = size * (np.log(-b / shape) - shape - 1)
+    share = np.exp(profile - profile.max(axis=1, keepdims=True))
+    share[share < PARETO_NEGLIGIBLE * share.sum(axis=1, keepdims=True)] = 0
     mean = (b * share).sum(axis=1, keepdims=True) / share.sum(axis=1, keepdims=True)
     k = np.log1p(-mean * excess).mean(axis=1, keepdims=True)
     scale = -k / mean
@@ -274,6 +276,14 @@ class Sample:
             return self.draws, np.full(len(self.draws), 1 / len(self.draws))
         return self.proposals, self.weights
 
+    def faults(self, good_k: float) -> tuple[float, float]:
+        """Sorts samples: first by the excess of Pareto k-hat, then by effective size."""
+        return max(self.pareto_k, good_k), -self.ess
+
+    def is_poor(self, good_k: float, good_ess: float) -> bool:
+        """Whether other proposals may serve better; `good_ess` is a share of the draws."""
+        return self.pareto_k > good_k or self.ess < good_ess * len(self.draws)
+
     def mapped(self, to: Callable[[Floats], Floats]) -> Sample:
         """The same with its draws, and what they were chosen from, in other coordinates."""
         proposals = None if self.proposals is None else to(self.proposals)
@@ -316,27 +326,6 @@ def of_mixture(parts: Sequence[Sample], log_weights: Floats, points: Floats) -> 
         max(s.pareto_k for s, weight in zip(parts, share, strict=True) if weight >= 0.01),
         float(1 / precision.sum()) if precision.sum() > 0 else float(len(points)),
     )
-
-
-@dataclass(frozen=True)
-class _Weighted:
-    points: Floats
-    weights: Floats
-    log_evidence: float
-    log_evidence_error: float
-    pareto_k: float
-    beside: Floats | None
-
-    @property
-    def ess(self) -> float:
-        return float(1 / np.sum(self.weights**2))
-
-    def faults(self, good_k: float) -> tuple[float, float]:
-        """Sorts proposals: first by the excess of Pareto k-hat, then by effective size."""
-        return max(self.pareto_k, good_k), -self.ess
-
-    def is_poor(self, good_k: float, good_ess: float = GOOD_ESS) -> bool:
-        return self.pareto_k > good_k or self.ess < good_ess * self.weights.size
 
 
 @dataclass(frozen=True)
@@ -396,9 +385,10 @@ def importance_sample(
     count = draws if proposals is None else proposals
     modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
     if not modes[0][0].point.size:
-        evidence = float(_told(log_density, np.empty((1, 0)))[0][0])
+        told = log_density(np.empty((1, 0)))
+        evidence = float((told[0] if isinstance(told, tuple) else told)[0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
-    around = [_Kernels.around(*each, heavy) for each in modes]
+    around = list(map(partial(_Kernels.around, heavy=heavy), *zip(*modes, strict=True)))
     first = _propose(log_density, around, pilot, rng) if 0 < pilot < count else None
     if first is not None and first.ess < LEAST_OF_PILOT * modes[0][0].point.size:
         first = None
@@ -422,33 +412,21 @@ def importance_sample(
             break
         again = _refit(log_density, best, kernels, count, rng)
         best = min(best, again, key=lambda each: each.faults(good_k))
-    chosen = resample(best.weights, draws, rng)
-    return Sample(
-        best.points[chosen],
-        best.log_evidence,
-        best.log_evidence_error,
-        best.pareto_k,
-        best.ess,
-        best.points,
-        best.weights,
-        None if best.beside is None else best.beside[chosen],
-    )
+    points, weights = best.weighted
+    chosen = resample(weights, draws, rng)
+    beside = None if best.beside is None else best.beside[chosen]
+    return replace(best, draws=points[chosen], beside=beside)
 
 
 def _refit(
-    log_density: LogDensity,
-    weighted: _Weighted,
-    kernels: int,
-    count: int,
-    rng: np.random.Generator,
-) -> _Weighted:
+    log_density: LogDensity, sample: Sample, kernels: int, count: int, rng: np.random.Generator
+) -> Sample:
     """Propose again from the draws so far: one wide kernel, or many that follow a bent density."""
-    mean = weighted.weights @ weighted.points
-    spread = weighted.points - mean
-    covariance = (weighted.weights * spread.T) @ spread
-    centres = (
-        weighted.points[resample(weighted.weights, kernels, rng)] if kernels > 1 else mean[None]
-    )
+    points, weights = sample.weighted
+    mean = weights @ points
+    spread = points - mean
+    covariance = (weights * spread.T) @ spread
+    centres = points[resample(weights, kernels, rng)] if kernels > 1 else mean[None]
     narrowing = kernels ** (-2 / (mean.size + 4)) if kernels > 1 else WIDENING
     scale = np.asarray(np.linalg.cholesky(_positive_definite(covariance * narrowing)), np.float64)
     return _propose(log_density, [_Kernels(centres, scale)], count, rng)
@@ -459,8 +437,8 @@ def _propose(
     kernels: Sequence[_Kernels],
     count: int,
     rng: np.random.Generator,
-) -> _Weighted:
-    """Weighted proposals from a mixture of Student-t kernels."""
+) -> Sample:
+    """Weighted proposals from a mixture of Student-t kernels, all of which are the draws."""
     d = kernels[0].centres.shape[1]
     power = int(np.ceil(np.log2(max(count, 64))))
     of_blocks = kernels[0].blocks
@@ -476,26 +454,24 @@ def _propose(
     for mine, each in zip(parts, kernels, strict=True):
         spread = points[mine] @ each.scale.T
         points[mine] = spread + each.dealt(len(spread), rng)
-    values, beside = _told(log_density, points)
+    told = log_density(points)
+    values, beside = told if isinstance(told, tuple) else (told, None)
     log_ratio = values - _log_mixture(points, kernels)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
     smoothed, pareto_k = smooth_rows(log_ratio[None])
     weights, largest = np.exp(smoothed[0]), log_ratio.max()
+    weights /= weights.sum()
     ratio = np.exp(log_ratio - largest)
-    return _Weighted(
+    return Sample(
         points,
-        weights / weights.sum(),
         float(largest + np.log(ratio.mean())),
         float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
         float(pareto_k[0]),
+        float(1 / np.sum(weights**2)),
+        points,
+        weights,
         beside,
     )
-
-
-def _told(log_density: LogDensity, points: Floats) -> tuple[Floats, Floats | None]:
-    """Log densities at points, and what else is told of them."""
-    told = log_density(points)
-    return told if isinstance(told, tuple) else (told, None)
 
 
 def _degrees(d: int) -> int:
@@ -505,9 +481,11 @@ def _degrees(d: int) -> int:
 
 def _log_mixture(points: Floats, kernels: Sequence[_Kernels]) -> Floats:
     """Log density of a mixture of Student-t kernels at `points`."""
-    total = sum(each.share for each in kernels)
-    parts = [_log_kernels(points, each) + np.log(each.share / total) for each in kernels]
-    return parts[0] if len(parts) == 1 else log_sum(np.array(parts), axis=0)
+    if len(kernels) == 1:
+        return _log_kernels(points, kernels[0])
+    share = np.array([each.share for each in kernels])
+    parts = np.array([_log_kernels(points, each) for each in kernels])
+    return log_sum(parts + np.log(share / share.sum())[:, None], axis=0)
 
 
 def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:

@@ -19,8 +19,6 @@ from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarni
 from bayescal.core.text import exact, shortened
 from bayescal.data.frames import as_plain
 
-__all__ = ["CheckedCases", "Index", "aligned", "column_names", "columns_in_order", "common_labels"]
-
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 # Whole numbers of so many bytes.
@@ -35,6 +33,7 @@ OF_CLASSES = (
     "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
     "class against the rest, pos_label=label with the column of that class."
 )
+TWO_CLASSES = "Pass two classes, one of them the event."
 
 
 class CheckedCases(NamedTuple):
@@ -47,11 +46,14 @@ class CheckedCases(NamedTuple):
     score: NDArray[Any]
     weight: Floats | None
 
+    def of(self, some: Any) -> CheckedCases:
+        """Some of the cases."""
+        weight = None if self.weight is None else self.weight[some]
+        return CheckedCases(self.outcome[some], self.score[some], weight)
+
     def known(self) -> CheckedCases:
         """The cases whose outcome is known, those of shares as weighted ones."""
-        kept = ~np.isnan(self.outcome.astype(np.float64, copy=False))
-        weight = None if self.weight is None else self.weight[kept]
-        known = CheckedCases(self.outcome[kept], self.score[kept], weight)
+        known = self.of(~np.isnan(self.outcome))
         return CheckedCases(*of_shares(*known)) if are_shares(known.outcome) else known
 
 
@@ -238,16 +240,6 @@ def as_outcomes(
     return outcome
 
 
-def warn_of_absent(pos_label: Any, label: Any, name: str = "y_true") -> None:
-    """Warn that no case has the label of the event, and that all have another."""
-    warn(
-        f"pos_label={shortened(repr(pos_label))} does not occur in {name}, where every label is "
-        f"{shortened(repr(label))}, so that no case has the event. Check the spelling and the type "
-        "of the label.",
-        LabelWarning,
-    )
-
-
 def are_binary_integers(values: NDArray[Any]) -> bool:
     """Whether these are booleans, or whole numbers none of which is anything but 0 or 1."""
     kind = values.dtype.kind
@@ -425,22 +417,22 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any, part: b
         except TypeError:  # a list or a dictionary is no label
             event, others = None, set()
         if event is None or len(others) > 1:
-            refuse_labels(known, pos_label, name)
-        if others:
-            warn_of_absent(pos_label, others.pop(), name)
+            raise CaseError(
+                name,
+                f"holds {_distinct(known)}, which are not two classes with the event pos_label="
+                f"{shortened(repr(pos_label))}",
+                cure=OF_CLASSES if _are_several(known) else TWO_CLASSES,
+            )
+        for label in others:
+            warn(
+                f"pos_label={shortened(repr(pos_label))} does not occur in {name}, where every "
+                f"label is {shortened(repr(label))}, so that no case has the event. Check the "
+                "spelling and the type of the label.",
+                LabelWarning,
+            )
     outcome = np.full(labels.size, np.nan)
     outcome[~missing] = event
     return outcome
-
-
-def refuse_labels(labels: NDArray[Any], pos_label: Any, name: str = "y_true") -> None:
-    """Refuse labels of which none is the event, or which are none."""
-    raise CaseError(
-        name,
-        f"holds {_distinct(labels)}, which are not two classes with the event "
-        f"pos_label={shortened(repr(pos_label))}",
-        cure=OF_CLASSES if _are_several(labels) else "Pass two classes, one of them the event.",
-    )
 
 
 def _equal(labels: NDArray[Any], label: Any) -> NDArray[np.bool_] | None:

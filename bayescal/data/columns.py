@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, cast
 
 from bayescal.core.errors import InputError, KeywordError, as_items, check_choice, check_type
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
 
 # What weights are: numbers of cases, or corrections for how cases were sampled.
 WeightType = Literal["counts", "sampling"]
-
-__all__ = [
-    "OF_TABLE", "PERCENT", "PROBABILITY", "PYTHON", "ROLES", "ColumnRoles", "Columns", "Door",
-    "Encoded", "Request", "Role", "Scale", "check_columns", "listed", "spelt_out",
-]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -102,6 +98,7 @@ OF_TABLE = {
 
 # Roles that the checks of arrays call by another name.
 ARGUMENTS = {"y_true": "outcome", "y_prob": "prob"}
+ARGUMENT_OF = {role: argument for argument, role in ARGUMENTS.items()}
 TIME_COLUMNS = ("time", "event", "entry")
 OF_LABELS = [name for name, role in ROLES.items() if role.kind in ("labels", "times")]
 COLUMNS_SHOWN = 8
@@ -189,20 +186,16 @@ class Columns(NamedTuple):
         """The columns of labels."""
         return [name for role, name in self.named if role in OF_LABELS]
 
-    def chunk(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
-        """The columns by the names of the constructor's arguments."""
-        of_cases = {argument: getattr(self, role) for argument, role in ARGUMENTS.items()}
-        of_cases |= {role: getattr(self, role) for role in ("sample_weight", *TIME_COLUMNS)}
-        chunk = {name: values_of(each) for name, each in of_cases.items() if each is not None}
-        return chunk | self.roles(values_of)
-
-    def roles(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
-        """The columns of labels, by the names of the constructor's arguments."""
-        values = {name: values_of(name) for name in self.labelled}
-        roles = {role: values[name] for role, name in self.named if role in OF_LABELS}
-        return roles | (
-            {"subgroup": {name: values[name] for name in self.subgroup}} if self.subgroup else {}
-        )
+    def values(
+        self, values_of: Callable[[str], Any], *, labels_alone: bool = False
+    ) -> dict[str, Any]:
+        """The columns, or those of labels alone, by the names of the constructor's arguments."""
+        taken = [(role, name) for role, name in self.named if not labels_alone or role in OF_LABELS]
+        read = {name: values_of(name) for _, name in taken}
+        values = {ARGUMENT_OF.get(role, role): read[name] for role, name in taken}
+        if self.subgroup:
+            values["subgroup"] = {name: read[name] for name in self.subgroup}
+        return values
 
     def called(self, argument: str) -> str:
         """What a fault of arrays is about: of "y_prob" it is "column 'p'"."""
@@ -328,20 +321,20 @@ class Request:
                 raise InputError(
                     f"{option('subgroup', name)} was given twice. Name each column once."
                 )
-        named = self.named
-        for at, (role, name) in enumerate(named):
-            for other, _ in (each for each in named[at + 1 :] if each[1] == name):
-                if other == "cluster" and role in ("site", "period"):
-                    raise InputError(
-                        f"{option('cluster')} and {option(role)} name the same column, {name!r}, "
-                        f"so that each {role} would be one cluster. Leave one of the two out."
-                    )
-                if role != other and {role, other} & {*TIME_COLUMNS}:
-                    first, second = sorted((role, other), key=lambda each: each not in TIME_COLUMNS)
-                    raise InputError(
-                        f"{option(first)} and {option(second)} name the same column, {name!r}. "
-                        "Name one for each."
-                    )
+        for (role, name), (other, same) in combinations(self.named, 2):
+            if name != same:
+                continue
+            if other == "cluster" and role in ("site", "period"):
+                raise InputError(
+                    f"{option('cluster')} and {option(role)} name the same column, {name!r}, so "
+                    f"that each {role} would be one cluster. Leave one of the two out."
+                )
+            if role != other and {role, other} & {*TIME_COLUMNS}:
+                first, second = sorted((role, other), key=lambda each: each not in TIME_COLUMNS)
+                raise InputError(
+                    f"{option(first)} and {option(second)} name the same column, {name!r}. Name "
+                    "one for each."
+                )
 
     @property
     def named(self) -> list[tuple[str, str]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from functools import cached_property, partial, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,8 @@ from bayescal.data.cases import (
     check_cases,
     check_same_length,
     is_missing,
+    read_outcomes,
     refuse_first,
-    refuse_labels,
-    warn_of_absent,
 )
 from bayescal.data.clusters import check_several, check_strata, read_clusters, strata_of
 from bayescal.data.columns import ROLES, TIME_COLUMNS, WeightType
@@ -39,28 +38,16 @@ from bayescal.data.roles import (
     ordered_cells,
     read_groups,
 )
-from bayescal.data.rows import (
-    MOST_WAITING,
-    Index,
-    Rows,
-    each_case,
-    numbered,
-    summed,
-    total,
-)
+from bayescal.data.rows import MOST_WAITING, Index, Rows, each_case, numbered, summed, total
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, timed
 from bayescal.data.weights import (
     are_most,
     as_weight_type,
-    both_types,
     sizes_of,
     warn_of_ambiguity,
-    warn_of_types,
+    warn_of_sizes,
 )
 
-__all__ = []
-
-NONE: Mapping[str, str] = {}
 CASES = ("y_true", "time", "y_prob")
 # What a chunk can have.
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
@@ -83,6 +70,8 @@ class Contents:
     unknown: Contents | None = None
     is_single: bool = False
     is_effective: bool = False
+    is_observed: bool = True
+    """Whether there are outcomes, and not scores alone."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: not what was read off the cases."""
@@ -103,9 +92,19 @@ class Contents:
 
 
 def _of_rows(
-    structure: Structure, cells: tuple[Cell, ...], rows: Iterable[Rows], **more: Any
+    structure: Structure,
+    cells: tuple[Cell, ...],
+    rows: Iterable[Rows],
+    *,
+    later: bool = False,
+    **more: Any,
 ) -> Contents:
-    """The sum of rows, of some groups: those remain that have a case."""
+    """The sum of rows, of some groups: those remain that have a case; or rows to be summed `later`.
+
+    Those of a part of a table are summed once, with those of others.
+    """
+    if later:
+        return Contents(structure, cells, Rows.joined([*rows]), **more)
     cases = total(rows)
     present, cell = numbered(cases.cell)
     if present.size < len(cells):
@@ -115,12 +114,13 @@ def _of_rows(
 
 
 def regrouped(
-    parts: Sequence[Contents], structure: Structure, having: Mapping[str, str] = NONE
+    parts: Sequence[Contents], structure: Structure, having: Mapping[str, str] | None = None
 ) -> Contents:
     """All cases of some tables in other groups, or of the groups `having` some levels by role."""
+    wanted = (having or {}).items()
     moved = [
         [
-            tuple(of[role] for role in structure.levels) if having.items() <= of.items() else None
+            tuple(of[role] for role in structure.levels) if wanted <= of.items() else None
             for of in map(part.structure.named, part.cells)
         ]
         for part in parts
@@ -135,13 +135,14 @@ def regrouped(
             yield at if at.cell.min(initial=0) >= 0 else at.of(at.cell >= 0)
 
     unknown = [part.unknown for part in parts if part.unknown is not None]
-    return _of_rows(
-        *(structure, cells, rows()),
-        weight_type=parts[0].weight_type,
-        horizon=parts[0].horizon,
+    together = _of_rows(structure, cells, rows())
+    return replace(
+        parts[0],
+        structure=structure,
+        cells=together.cells,
+        cases=together.cases,
         unknown=regrouped(unknown, structure, having) if unknown else None,
         is_single=any(part.is_single for part in parts),
-        is_effective=parts[0].is_effective,
     )
 
 
@@ -201,7 +202,7 @@ def of_group(contents: Contents, at: int) -> Contents:
 def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
     """The same cases with some roles forgotten; with clusters, their strata."""
     structure = contents.structure.without(roles)
-    gone = DEPENDENCE if "cluster" in roles else [role for role in roles if role == "stratum"]
+    gone = DEPENDENCE if "cluster" in roles else {"stratum"} & {*roles}
     if structure == contents.structure and not gone:
         return contents
     return regrouped([replace(contents, cases=contents.cases.without(gone))], structure)
@@ -234,14 +235,6 @@ def _divided(contents: Contents, m: int) -> Contents:
     return replace(contents, cases=contents.cases.divided(m), unknown=unknown)
 
 
-class Taken(NamedTuple):
-    """Cases as they were checked, the groups they are in, if there are any, and their table."""
-
-    cases: CheckedCases
-    code: Index | None
-    contents: Contents
-
-
 def read(
     y_true: Any,
     y_prob: Any,
@@ -252,8 +245,11 @@ def read(
     pos_label: Any = None,
     horizon: Any = None,
     part: bool = False,
-) -> Taken:
-    """Check cases, which are all that there are or a `part` of them, and sum them by score."""
+) -> tuple[CheckedCases, Index | None, Contents]:
+    """Cases as they are checked, the group of each if there are groups, and the table of all.
+
+    They are all that there are, or a `part` of them.
+    """
     timed = isinstance(y_true, Survival)
     (y_true, y_prob, weight), roles = roles.aligned(
         **{"time" if timed else "y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
@@ -281,29 +277,32 @@ def read(
     if missing.any():
         given = None if weight is None else weight[missing]
         rows = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
-        unknown = _of_rows(structure, cells, rows, weight_type=chosen)
+        told = {"weight_type": chosen, "is_observed": False}
+        unknown = _of_rows(structure, cells, rows, later=part, **told)
     groups = code if structure.levels else None
     contents = _of_rows(
         *(structure, cells, each_case(score, outcome, weight, groups, **more)),
+        later=part,
         weight_type=chosen,
         horizon=horizon,
         unknown=unknown,
         is_single=score.dtype == np.float32,
     )
-    return Taken(cases, groups, contents)
+    return cases, groups, contents
 
 
 def contents_of(
     y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, **told: Any
-) -> Contents:
-    """What the table of some cases holds, with what was told of them as in `read`."""
-    (outcome, score, weight), code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+) -> tuple[Contents, CheckedCases]:
+    """What the table of some cases holds, with what was told as in `read`; and the cases."""
+    cases, code, contents = read(y_true, y_prob, sample_weight, roles, **told)
+    outcome, score, weight = cases
     if contents.horizon is not None:
         check_codes(y_true.unnamed_codes)
         _check_followed(contents)
     if weight is not None and contents.weight_type is None:
         warn_of_ambiguity(weight, score, np.nan_to_num(outcome), code)
-    return contents
+    return contents, cases
 
 
 class Reader:
@@ -356,7 +355,7 @@ class Reader:
             labels = as_vector(y_true, "y_true").tolist()
             self._other_labels |= {each for each in labels if not is_missing(each)}
         self._waiting.append(contents)
-        self._size += contents.cases.score.size
+        self._size += score.size
         if self._size >= max(BLOCK, self._most):
             self._waiting, self._size = [added(self._waiting)], 0
             self._most = MOST_WAITING * self._waiting[0].cases.score.size
@@ -376,30 +375,23 @@ class Reader:
             check_several(strata_of(contents.cases))
         if contents.horizon is not None:
             _check_followed(contents)
-        types = both_types(*self._sizes) if contents.weight_type is None else None
-        if types is not None and not self._once(contents.by_score[0]):
-            warn_of_types(types, *self._sizes[1:])
-        if not self._has_event:
-            self._refuse_or_warn_of_labels(pos_label)
+        if contents.weight_type is None:
+            warn_of_sizes(partial(self._once, contents), *self._sizes)
+        if not self._has_event and self._other_labels:
+            labels: NDArray[Any] = np.empty(len(self._other_labels), object)
+            labels[:] = [*self._other_labels]
+            read_outcomes(labels, pos_label=pos_label)  # which says of all what it says of some
         return contents
 
-    def _once(self, rows: Rows) -> bool:
+    def _once(self, contents: Contents) -> bool:
         """Whether parts are of a collapsed table, as `look_collapsed` says it of a whole one.
 
         No two cases have one score and outcome if there are as many as scores with each outcome.
         """
+        rows = contents.by_score[0]
         event, none = rows.hits > 0, rows.trials > rows.hits
         told_once = rows.is_exact and self._known == event.sum() + none.sum()
         return told_once and are_most(rows.trials, event & none)
-
-    def _refuse_or_warn_of_labels(self, pos_label: Any) -> None:
-        """Say of labels that none is the event, or that they are no two classes."""
-        others: NDArray[Any] = np.empty(len(self._other_labels), object)
-        others[:] = list(self._other_labels)
-        if others.size > 1:
-            refuse_labels(others, pos_label)
-        for label in others:
-            warn_of_absent(pos_label, label)
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
         now = (*["weights"] * weighted, *roles.of_groups(), *set(roles.columns) & {*DEPENDENCE})

@@ -16,22 +16,13 @@ from bayescal.core.arrays import is_single
 from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
-from bayescal.data.columns import (
-    OF_TABLE,
-    ROLES,
-    Columns,
-    WeightType,
-    listed,
-    spelt_out,
-)
+from bayescal.data.columns import OF_TABLE, ROLES, Columns, WeightType, listed, spelt_out
 from bayescal.data.frames import columns_of, note_groups
 from bayescal.data.guesses import may_be_groups
 from bayescal.data.matrices import ClassMode, Risks, risks_by
 from bayescal.data.roles import LabelRoles, Labels, are_columns
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon, timed
-
-__all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -198,8 +189,7 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
     _check_frame(y_true, y_prob, named)
     probs = as_items(named["prob"], "prob")
     of_cases = {name: named[name] for name in OF_TABLE if name in named and name != "prob"}
-    outcome = of_cases.pop("outcome", None)
-    each = [Columns.given(outcome=outcome, prob=prob, **of_cases, **of_roles) for prob in probs]
+    each = [Columns.given(prob=prob, **of_cases, **of_roles) for prob in probs]
     read = [columns_of(y_true, columns) for columns in each]
     note_groups(y_true, each[0], named.get("ignore", ()))
     scores, arrays = [one.pop("y_prob") for one in read], timed(read[0])

@@ -23,7 +23,7 @@ from functools import cached_property
 from io import BytesIO, StringIO, TextIOWrapper
 from itertools import accumulate, chain, islice
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TextIO, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, cast
 from urllib.parse import unquote
 
 from bayescal.core.errors import InputError, RepeatWarning, warn
@@ -34,8 +34,6 @@ from bayescal.data.columns import PYTHON, Door, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-
-__all__ = ["Source", "TableFile", "Upload", "is_text", "is_workbook", "open_table"]
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq", ".parq")
@@ -117,8 +115,7 @@ class Source:
     path: TableFile
     names: tuple[str, ...]
     separator: str | None = None
-
-    is_said: ClassVar[bool] = False
+    is_said: bool = False
     """Whether numbers may be as somebody said them, such as "90 percent"."""
 
     def load(self, labels: Collection[str] = (), *, verbatim: bool = False) -> pd.DataFrame:
@@ -147,9 +144,6 @@ class Source:
 
     def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
         raise NotImplementedError
-
-    def _positions(self, labels: Collection[str]) -> list[int]:
-        return [at for at, name in enumerate(self.names) if name in labels]
 
 
 def is_text(path: TableFile) -> bool:
@@ -212,8 +206,8 @@ class Text(Source):
         with _understood(self.path), _opened(self.path) as file:
             return _parsed(
                 file,
-                len(self.names),
-                self._positions(labels),
+                self.names,
+                labels,
                 verbatim=verbatim,
                 sep=self.separator,
                 header=0,
@@ -223,7 +217,7 @@ class Text(Source):
 
 
 def _parsed(
-    file: Any, width: int, labels: Sequence[int], *, verbatim: bool, **options: Any
+    file: Any, names: Sequence[str], labels: Collection[str], *, verbatim: bool, **options: Any
 ) -> pd.DataFrame:
     """Text as columns, called by their positions.
 
@@ -233,10 +227,11 @@ def _parsed(
     import pandas as pd
     from pandas.errors import DtypeWarning
 
+    texts = [at for at, name in enumerate(names) if name in labels]
     options = {
-        "names": list(range(width)),
+        "names": list(range(len(names))),
         "index_col": False,
-        "dtype": object if verbatim else dict.fromkeys(labels, object),
+        "dtype": object if verbatim else dict.fromkeys(texts, object),
         "keep_default_na": False,
         "na_values": [] if verbatim else list(MISSING),
         **options,
@@ -318,7 +313,7 @@ def _look_at_text(path: TableFile, encoding: str) -> Text:
         with _opened_text(path, encoding) as file:
             spaced = _written_by_r(file)
         if spaced is not None:
-            return Text(path, spaced, SPACE, encoding)
+            return Text(path, spaced, SPACE, encoding=encoding)
     names = tuple(name.strip() for name in header)
     if all(_is_number(name) for name in names):
         raise InputError(
@@ -332,7 +327,7 @@ def _look_at_text(path: TableFile, encoding: str) -> Text:
                 f"{len(names)} columns. Name every column, and write decimals with a point; in R "
                 "use write.csv(data, file, row.names = FALSE)."
             )
-    return Text(path, names, separator, encoding, told is not None)
+    return Text(path, names, separator, encoding=encoding, tells_separator=told is not None)
 
 
 def _told_separator(line: str) -> str | None:
@@ -438,14 +433,8 @@ class Cells(Source):
             [*map(shown, cells), *[None] * (width - len(cells))] for _, cells in self.rows
         )
         text.seek(0)
-        at = self._positions(labels)
-        return _parsed(text, width, at, verbatim=verbatim, header=None, skip_blank_lines=False)
-
-
-class Said(Cells):
-    """The lines of a log: answers of language models."""
-
-    is_said: ClassVar[bool] = True
+        options: dict[str, Any] = {"header": None, "skip_blank_lines": False}
+        return _parsed(text, self.names, labels, verbatim=verbatim, **options)
 
 
 def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:
@@ -538,7 +527,7 @@ def open_lines(path: TableFile, door: Door) -> Cells:
                 rows.append((number, cells))
     if not rows:
         raise InputError(f"{path} is empty.")
-    return Said(path, tuple(names), rows=tuple(rows), unit="line")
+    return Cells(path, tuple(names), is_said=True, rows=tuple(rows), unit="line")
 
 
 def _object(text: str, where: str) -> dict[str, Any]:

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import (
-    CaseError,
-    GroupWarning,
-    InputError,
-    as_items,
-    check_type,
-    warn,
-)
+from bayescal.core.errors import CaseError, GroupWarning, InputError, as_items, check_type, warn
 from bayescal.core.text import shortened
 from bayescal.core.versions import needed
 from bayescal.data.columns import Columns, Encoded
@@ -24,8 +17,6 @@ from bayescal.data.guesses import may_be_groups
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-
-__all__ = ["as_plain", "columns_of", "note_groups"]
 
 # Libraries of arrays that NumPy reads by itself; all others are left to narwhals.
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
@@ -59,7 +50,7 @@ def columns_of(frame: Any, columns: Columns) -> dict[str, Any]:
             raise error.changed(part="frame") from None
         return values if name in labelled else _plain(values)
 
-    return columns.chunk(values_of)
+    return columns.values(values_of)
 
 
 def note_groups(frame: Any, columns: Columns, ignore: Any) -> None:

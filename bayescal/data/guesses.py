@@ -22,8 +22,6 @@ from bayescal.data.columns import PROBABILITY, Columns, Request, check_columns, 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Guess", "as_code", "guess", "may_be_groups", "stripped"]
-
 # Values of a column of outcomes.
 CLASSES = 2
 # Values of an outcome of which one is asked for as the event.

@@ -36,8 +36,6 @@ from bayescal.data.cases import (
 from bayescal.data.roles import IMPUTATION, Roles, as_roles
 from bayescal.data.times import Survival, as_horizon, refuse_horizon
 
-__all__ = []
-
 ClassMode: TypeAlias = Literal["top-label", "class-wise"]
 # How several classes become one event: the predicted class is right; or each class is.
 MODES: tuple[ClassMode, ...] = ("top-label", "class-wise")

@@ -55,8 +55,6 @@ from bayescal.data.weights import WEIGHT_TYPES
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cases", "lacking", "look", "open_as", "read", "read_cases", "read_scores"]
-
 # Between fields whose decimals may have a comma.
 DECIMAL_COMMAS = (";", "\t")
 DECIMAL_COMMA = r"[-+]?\d+,\d+\s*%?"
@@ -125,7 +123,7 @@ class Cases:
     def labels(self, role: str) -> Any:
         """The label of each case in a role; None without it."""
         labels = self.roles.get(role)
-        return labels.values() if isinstance(labels, Encoded) else labels
+        return None if labels is None else labels.values()
 
     @property
     def event(self) -> str:
@@ -265,7 +263,7 @@ class _Part:
         }
         lacks = {name: np.isnan(each) for name, each in scores.items()}
         lacks |= {of_numbers[role]: np.isnan(each) for role, each in numbers.items()}
-        lacks |= {name: _unlabelled(each) for name, each in labels.items()}
+        lacks |= {name: each.row < 0 for name, each in labels.items()}
         ended = columns.event or columns.outcome
         if ended is not None and not request.keeps_unknown:
             lacks[ended] = frame[ended].isna().to_numpy(dtype=bool)
@@ -276,7 +274,7 @@ class _Part:
             scores, numbers = (
                 {name: each[known] for name, each in values.items()} for values in (scores, numbers)
             )
-            labels = {name: _taken(each, known) for name, each in labels.items()}
+            labels = {name: each._replace(row=each.row[known]) for name, each in labels.items()}
             part = replace(part, frame=frame.iloc[known])
         cases = Cases(
             request,
@@ -285,7 +283,7 @@ class _Part:
             None if ended is None or columns.time is not None else part._outcomes(),
             scores,
             numbers.get("sample_weight"),
-            columns.roles(labels.__getitem__),
+            columns.values(labels.__getitem__, labels_alone=True),
             self.start + np.asarray(part.frame.index, np.intp),
             len(frame),
             int(missing.sum()),
@@ -528,13 +526,15 @@ class _Part:
             )
         return replace(read, outcome=outcome, remarks=tuple(remarks))
 
-    def _times(self, column: pd.Series) -> Encoded | NDArray[Any]:
+    def _times(self, column: pd.Series) -> Encoded:
         """Periods: numbers and dates as a typed file has them, texts verbatim, or by calendar."""
-        if self.request.every is None:
-            return column.to_numpy() if column.dtype.kind in "iufM" else _labels(column)
         import pandas as pd
 
+        if self.request.every is None and column.dtype.kind not in "iufM":
+            return _labels(column)
         row, distinct = pd.factorize(column)
+        if self.request.every is None:
+            return Encoded(row, np.asarray(distinct, dtype=object))
         dates = self._dates(column, pd.Series(distinct))
         texts = dates.dt.strftime(CALENDAR[self.request.every])
         if self.request.every == "quarter":
@@ -579,16 +579,6 @@ def lacking(lacks: Mapping[str, NDArray[np.bool_]]) -> str:
     missing = np.any([*lacks.values()], axis=0)
     each = ", ".join(f"{n:,} in {name!r}" for name, mask in lacks.items() if (n := mask.sum()))
     return f"{missing.sum():,} of {missing.size:,} rows lack a value: {each}"
-
-
-def _unlabelled(labels: Any) -> NDArray[np.bool_]:
-    import pandas as pd
-
-    return labels.row < 0 if isinstance(labels, Encoded) else pd.isna(labels)
-
-
-def _taken(labels: Any, rows: NDArray[np.intp]) -> Any:
-    return labels._replace(row=labels.row[rows]) if isinstance(labels, Encoded) else labels[rows]
 
 
 def _is_label(label: object, event: Any) -> bool:

@@ -61,8 +61,7 @@ MOST_COMBINATIONS = 12_000
 # Expected time of a fit of as many combinations.
 LONGEST_FIT = "about three minutes"
 # Most groups of a table of several roles: 2000 sites over 60 periods.
-MOST_CROSSED = 120_000
-# Up to so many labels are numbered by a dictionary, which needs no pandas.
+MOST_CROSSED = 120_000  # Up to so many labels are numbered by a dictionary, which needs no pandas.
 FEW_LABELS = 10_000
 
 # The level of each role of a group, in their order.
@@ -283,7 +282,7 @@ def read_groups(roles: Roles, size: int) -> Groups:
 def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Cells in the order of the names of their groups: as numbers if all are, else by letters."""
     label_of = {str(Structure.label(cell)): cell for cell in cells}
-    return tuple(label_of[label] for label in in_order(label_of))
+    return tuple(map(label_of.__getitem__, in_order(label_of)))
 
 
 def labels_of(values: Any, size: int | None, name: str) -> tuple[NDArray[np.intp], list[str]]:
@@ -345,11 +344,15 @@ def _distinct_of(given: Any, name: str) -> tuple[NDArray[np.intp], list[Any]]:
         if values.dtype != object or pd.api.types.infer_dtype(boxed, skipna=False) == "string":
             row, distinct = pd.factorize(boxed)
             return row, distinct.tolist()
+    labels = values.tolist()
+    if {*map(type, labels)} == {str}:
+        number = {label: at for at, label in enumerate(dict.fromkeys(labels))}
+        return np.fromiter(map(number.__getitem__, labels), np.intp, len(labels)), [*number]
     row_of: dict[str, int] = {}
     first: list[Any] = []
     typed: set[tuple[str, bool]] = set()
     row = np.empty(values.size, dtype=np.intp)
-    for at, value in enumerate(values.tolist()):
+    for at, value in enumerate(labels):
         if is_missing(value):
             _refuse(at, name)
         each = abs(value) if isinstance(value, float) and value == 0 else value  # -0.0 is 0.0

@@ -8,7 +8,7 @@ sums are exact integers and do not depend on the order in which the scores arriv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -123,7 +123,7 @@ class Rows(NamedTuple):
         columns: list[Any] = [None if column is None else column[some] for column in self]
         return Rows(*columns)
 
-    def without(self, names: Sequence[str]) -> Rows:
+    def without(self, names: Collection[str]) -> Rows:
         """The same without some of the columns that need not be there."""
         gone: dict[str, Any] = dict.fromkeys(names)
         return self._replace(**gone)

@@ -46,7 +46,7 @@ def to_dataset(contents: Contents) -> xr.Dataset:
     if contents.unknown is not None:
         more = _variables(contents.unknown, f"{UNKNOWN}row")
         variables |= {f"{UNKNOWN}{name}": values for name, values in more.items()}
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, Any] = {} if contents.is_observed else {"outcomes": "unknown"}
     if contents.weight_type is not None:
         attributes["weight_type"] = str(contents.weight_type)
     for before, each in (("", contents), (UNKNOWN, contents.unknown)):
@@ -84,12 +84,15 @@ def from_dataset(dataset: xr.Dataset) -> Contents:
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
         raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
-    unknown = _stored(dataset, UNKNOWN) if f"{UNKNOWN}score" in dataset else None
+    unknown = None
+    if f"{UNKNOWN}score" in dataset:
+        unknown = replace(_stored(dataset, UNKNOWN), is_observed=False)
     return replace(
         _stored(dataset, ""),
         weight_type=dataset.attrs.get("weight_type"),
         horizon=float(dataset["horizon"]) if "horizon" in dataset else None,
         unknown=unknown,
+        is_observed="outcomes" not in dataset.attrs,
     )
 
 

@@ -23,7 +23,7 @@ from bayescal.core.errors import (
 )
 from bayescal.core.text import cases_and_events, count, shortened
 from bayescal.core.versions import needed
-from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases
+from bayescal.data.cases import CheckedCases, as_floats, as_scores
 from bayescal.data.clusters import Clusters, clusters_of, too_few
 from bayescal.data.columns import ColumnRoles, Columns, WeightType, spelt_out
 from bayescal.data.contents import (
@@ -164,9 +164,8 @@ class CalibrationData:
     """
 
     _contents: Contents
-    _is_observed: bool = True
-    _arrays: tuple[tuple[Any, ...], ...] = ()
-    """What `_known_cases` reads: outcomes, scores, weights, label of the event and imputations."""
+    _given: tuple[Sequence[CheckedCases], Any] = (), None
+    """What `_known_cases` reads: cases of one imputation each, or the imputation of each case."""
 
     @spelt_out(LabelRoles)
     def __init__(
@@ -187,24 +186,24 @@ class CalibrationData:
             y_true, y_prob, sample_weight, as_roles(**roles), mode=mode, classes=classes, **told
         )
         told |= {"weight_type": weight_type}
-        tables = [self._new(contents_of(*one, weight, own, **told)) for one in each]
+        read = [contents_of(*one, weight, own, **told) for one in each]
+        tables = [self._new(contents) for contents, _ in read]
         table = tables[0] if len(tables) == 1 else self.from_imputations(tables)
         is_large = not table.rows.is_exact or table.rows.score.size > LIMIT
         if is_large and horizon is None and mode != "class-wise":
-            given = (weight, pos_label, own.columns.get(IMPUTATION))
-            table._arrays = tuple((*one, *given) for one in each)
+            table._given = [cases for _, cases in read], own.columns.get(IMPUTATION)
         self.__dict__.update(table.__dict__)
 
     @classmethod
-    def _new(cls, contents: Contents, *, is_observed: bool = True) -> Self:
+    def _new(cls, contents: Contents) -> Self:
         """A table; of several imputations it is checked that they have the same cases."""
         table = cls.__new__(cls)
         if not contents.cases.score.size and contents.unknown is not None:
-            contents, is_observed = contents.unknown, False
+            contents = contents.unknown
         structure = contents.structure
         if structure.levels and contents.cells:
             contents = replace(contents, structure=structure.among(contents.cells))
-        table._contents, table._is_observed = contents, is_observed
+        table._contents = contents
         if table._labels:
             cases, squares, _ = table._sums
             check_alike(table._labels, cases, kish(cases, squares) if table.is_pseudo else cases)
@@ -215,10 +214,6 @@ class CalibrationData:
         """The table of cases that were counted within parts of the grid; scores are their means."""
         rows = Rows.on_grid(score, trials, hits)
         return cls._new(added([Contents(NO_STRUCTURE, ((),), rows, "counts")]))
-
-    def _changed(self, contents: Contents) -> Self:
-        """A table of other contents, which has outcomes if this one has."""
-        return self._new(contents, is_observed=self._is_observed)
 
     @property
     def _labels(self) -> tuple[str, ...]:
@@ -357,7 +352,7 @@ class CalibrationData:
             )
         names = [str(name) for name in named]
         parts = [within(part._contents, name) for part, name in zip(each, names, strict=True)]
-        return cls._new(added(parts), is_observed=each[0].has_outcomes)
+        return cls._new(added(parts))
 
     @classmethod
     @spelt_out(ColumnRoles)
@@ -588,7 +583,7 @@ class CalibrationData:
                 "imputation cannot be forgotten: each case is in the table once an imputation. "
                 "Take one of data.imputations."
             )
-        return self._changed(forgotten(self._contents, named))
+        return self._new(forgotten(self._contents, named))
 
     @cached_property
     def imputations(self) -> tuple[Self, ...]:
@@ -597,7 +592,7 @@ class CalibrationData:
         The rows here are those of all imputations, where each case counts 1/m in each.
         """
         each = [selected(self._contents, {IMPUTATION: label}) for label in self._labels]
-        return tuple(map(self._changed, each))
+        return tuple(map(self._new, each))
 
     @property
     def has_imputed_outcomes(self) -> bool:
@@ -608,13 +603,13 @@ class CalibrationData:
     @property
     def has_outcomes(self) -> bool:
         """Whether there are outcomes: a table can hold the scores of cases not yet observed."""
-        return self._is_observed
+        return self._contents.is_observed
 
     def without_outcomes(self) -> Self:
         """The scores alone, as of cases not yet observed: refused where outcomes are read."""
         if not self.has_outcomes:
             return self
-        return self._new(_without_hits(self._contents), is_observed=False)
+        return self._new(_without_hits(self._contents, is_observed=False))
 
     @property
     def unknown(self) -> Self | None:
@@ -622,7 +617,7 @@ class CalibrationData:
         if self._labels:
             return self.imputations[0].unknown
         contents = self._contents.unknown
-        return None if contents is None else self._new(contents, is_observed=False)
+        return None if contents is None else self._new(contents)
 
     def scores_alone(self) -> Self:
         """The scores without roles, for curves to be seen on; its outcomes stand for none."""
@@ -631,7 +626,7 @@ class CalibrationData:
                 f"scores is a table of {len(self._labels)} imputations. Pass the scores of "
                 "one: data.imputations[0]."
             )
-        table = _without_hits(self._contents)
+        table = _without_hits(self._contents, is_observed=True)
         return self._new(forgotten(table, list(table.structure.levels)))
 
     def complete(self, *, takes_times: bool = False) -> Self:
@@ -702,20 +697,15 @@ class CalibrationData:
         Only a table just made from arrays has them, and only where rows on the grid keep less: they
         are neither stored nor pickled.
         """
-        parts: list[CheckedCases] = []
-        for *given, label, imputation in self._arrays:
-            outcome, score, weight = cases = check_cases(*given, pos_label=label)
-            of: list[Any] = [slice(None)]
-            if imputation is not None:
-                of = [np.asarray(imputation).astype(str) == one for one in self._labels]
-            for at in of:
-                own = None if weight is None else weight[at]
-                parts.append(cases._replace(outcome=outcome[at], score=score[at], weight=own))
-        return tuple(cases.known() for cases in parts)
+        given, imputation = self._given
+        of: list[Any] = [slice(None)]
+        if imputation is not None:
+            of = [np.asarray(imputation).astype(str) == one for one in self._labels]
+        return tuple(cases.of(at).known() for cases in given for at in of)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the table, without the arrays it was made from and what is read off."""
-        return {"_contents": self._contents, "_is_observed": self._is_observed}
+        return {"_contents": self._contents}
 
     @property
     def is_compressed(self) -> bool:
@@ -772,7 +762,7 @@ class CalibrationData:
 
     def of_effective_cases(self) -> Self:
         """The same table, whose sampling weights are numbers of effective cases already."""
-        return self._changed(replace(self._contents, is_effective=True)) if self.is_pseudo else self
+        return self._new(replace(self._contents, is_effective=True)) if self.is_pseudo else self
 
     @property
     def sampling_size(self) -> float:
@@ -781,14 +771,12 @@ class CalibrationData:
 
     def to_xarray(self) -> xr.Dataset:
         """The table as an xarray.Dataset with dimension `row`."""
-        dataset = to_dataset(self._contents)
-        return dataset if self.has_outcomes else dataset.assign_attrs(outcomes="unknown")
+        return to_dataset(self._contents)
 
     @classmethod
     def from_xarray(cls, dataset: xr.Dataset) -> Self:
         """Read back what `to_xarray` wrote; what is missing or was changed is refused."""
-        table = cls._new(from_dataset(dataset))
-        return table.without_outcomes() if "outcomes" in dataset.attrs else table
+        return cls._new(from_dataset(dataset))
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the table to a NetCDF file, which `from_netcdf` reads back to the last bit.
@@ -865,14 +853,14 @@ class CalibrationData:
                 check_choice(group, self.groups, "group")
             at = self._position[group]
             if not self._labels:
-                return self._changed(of_group(self._contents, at))
+                return self._new(of_group(self._contents, at))
             levels = self._shown.structure.named(self._shown.cells[at])
         wanted = {
             role: check_choice(str(level), self.levels[role], role)
             for role, level in levels.items()
             if check_choice(role, tuple(self.levels), "role")
         }
-        return self._changed(selected(self._contents, wanted))
+        return self._new(selected(self._contents, wanted))
 
     def one_group(self, *, takes_times: bool = False) -> CalibrationData:
         """The table itself, refused if it has more than the cases of one curve, or no outcomes."""
@@ -900,12 +888,11 @@ class CalibrationData:
                 f"the table has {' and '.join(self.levels)}, and of_site makes a site of cases "
                 "without levels. Take data.pooled() first."
             )
-        return self._changed(within(self._contents, label, "site"))
+        return self._new(within(self._contents, label, "site"))
 
     def pooled(self) -> CalibrationData:
         """The same cases with site, period and subgroups forgotten."""
-        groups = [role for role in self.levels if role != IMPUTATION]
-        return self._changed(forgotten(self._contents, groups))
+        return self._new(forgotten(self._contents, {*self.levels} - {IMPUTATION}))
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -964,18 +951,17 @@ class CalibrationData:
         )
 
 
-def _without_hits(contents: Contents) -> Contents:
-    """The scores alone."""
+def _without_hits(contents: Contents, *, is_observed: bool) -> Contents:
+    """The scores alone, which are refused where outcomes are read unless they count as observed."""
     contents = forgotten(contents, ["cluster"])
-    return replace(
-        contents, cases=contents.cases._replace(hits=np.zeros(contents.cases.score.size))
-    )
+    cases = contents.cases._replace(hits=np.zeros(contents.cases.score.size))
+    return replace(contents, cases=cases, is_observed=is_observed)
 
 
 def check_factors(data: CalibrationData) -> CalibrationData:
     """A table with groups by several factors, refused if one has one level, or cells are many."""
-    levels = {name: of for name, of in data.levels.items() if name != IMPUTATION}
-    for name, each in levels.items():
+    structure = data._shown.structure
+    for name, each in structure.levels.items():
         if len(each) < 2:
             raise InputError(
                 f"the factor {shortened(name)!r} has one level, {shortened(each[0])!r}, so "
@@ -983,7 +969,7 @@ def check_factors(data: CalibrationData) -> CalibrationData:
             )
     if len(data.cells) > MOST_COMBINATIONS:
         counted = ", ".join(
-            f"{shortened(name)} has {len(each)} levels" for name, each in levels.items()
+            f"{shortened(name)} has {len(each)} levels" for name, each in structure.levels.items()
         )
         raise InputError(
             f"there are {len(data.cells):,} combinations of levels, and at most "

@@ -6,6 +6,8 @@ by one factor, so that they add up to Kish's effective sample size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -84,32 +86,31 @@ def sizes_of(weights: Floats) -> tuple[float, float, float]:
     return float(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
 
 
-def both_types(rows: float, total: float, squares: float) -> str | None:
-    """Both types of whole-number weights, so many of them not 0, unless they hardly differ."""
-    if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
-        return None
-    return (
-        f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows:.0f} cases of "
-        f"effective size {kish(total, squares):.4g})"
-    )
-
-
 def warn_of_ambiguity(
     weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
 ) -> None:
-    """Name both types of weights that can be either, and say that they are taken as counts.
+    """Warn of whole-number weights that can be either type, and say that they are taken as counts.
 
-    They can be when they are whole numbers of ten rows or more that add up to twice the rows, when
-    counts would make intervals half as wide as sampling weights, and when the table was not
-    collapsed.
+    They can be when they are ten or more that add up to twice their number, when counts would make
+    intervals half as wide as sampling weights, and when the table was not collapsed.
     """
-    types = both_types(*sizes_of(weights)) if are_counts(weights) else None
-    if types is not None and not look_collapsed(weights, scores, outcomes, groups):
-        warn_of_types(types, *sizes_of(weights)[1:])
+    if are_counts(weights):
+        is_collapsed = partial(look_collapsed, weights, scores, outcomes, groups)
+        warn_of_sizes(is_collapsed, *sizes_of(weights))
 
 
-def warn_of_types(types: str, total: float, squares: float) -> None:
-    """Warn that both types are possible."""
+def warn_of_sizes(
+    is_collapsed: Callable[[], bool], rows: float, total: float, squares: float
+) -> None:
+    """The same of whole-number weights of which these are the sizes."""
+    if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
+        return
+    if is_collapsed():
+        return
+    types = (
+        f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows:.0f} cases of "
+        f"effective size {kish(total, squares):.4g})"
+    )
     warn(
         f"sample_weight holds whole numbers that can be {types}. They are taken as counts, "
         f"which makes intervals about {np.sqrt(squares / total):.2g} times as narrow. Say which "

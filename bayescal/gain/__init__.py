@@ -10,9 +10,8 @@ from bayescal.gain.advice import (
     recommend,
     recommendation,
 )
-from bayescal.gain.cross import cross_fit
-from bayescal.gain.development import Optimism, optimism
 from bayescal.gain.several import ImputedGain, SeveralGains
+from bayescal.gain.unseen import Optimism, cross_fit, optimism
 from bayescal.gain.variance import VarianceGain, variance_gain
 
 __all__ = [

@@ -23,8 +23,8 @@ from bayescal.gain._terms import (
     told_impossible,
     treated,
 )
-from bayescal.gain.by_curve import Posterior, calibration_mixture, quantiles
 from bayescal.gain.paired import PairedPredictions
+from bayescal.gain.routes import Posterior, calibration_mixture, quantiles
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ MEASURE_LABELS = {
     "brier": "Brier score",
     "log_score": "log score",
 }
+# What is said where both predictions were rounded.
+OF_ROUNDING = (
+    "Rounding: equal scores before have several scores after, no further apart than rounding can "
+    "have left them. Their mean stands for the map."
+)
 CROSS_FITTED = (
     "about the procedure (95 % intervals covered its gain in .87 to 1.00 of simulations), not the "
     "map fitted to all patients (.79 to .94)"
@@ -63,6 +68,8 @@ class RecalibrationGain:
     thresholds : tuple of float
     seed : int
         The random seed; with it the numbers can be reproduced.
+    title : str
+        Of one of several curves, whose gain it is: a level, or what stands in its place; else "".
     """
 
     def __init__(
@@ -76,10 +83,11 @@ class RecalibrationGain:
         thresholds: tuple[float, ...],
         prior: Prior,
         seed: int,
+        title: str = "",
     ) -> None:
         self._posterior, self._pairs, self._prior = posterior, pairs, prior
         self.route, self.evidence, self.in_sample = route, evidence, in_sample
-        self.thresholds, self.seed = thresholds, seed
+        self.thresholds, self.seed, self.title = thresholds, seed, title
 
     @property
     def n(self) -> float:
@@ -91,17 +99,16 @@ class RecalibrationGain:
         """Posterior probabilities that "before", and that "after", is exactly calibrated.
 
         Computed by `bayescal.compare` for either prediction, with prior probability 0.05; for
-        repeats of a cross-fit, their mean.
+        repeats of a cross-fit, their mean. Not a number where NUTS drew several curves.
         """
         of, how = self._pairs, (self._prior, self.seed)
-        before = self._posterior.before or calibration_mixture(of.table_before, *how)
-        after = self._posterior.after or [
-            calibration_mixture(table, *how) for table in of.tables_after
-        ]
-        return {
-            "before": before.prob_calibrated,
-            "after": float(np.mean([each.prob_calibrated for each in after])),
-        }
+        before, after = self._posterior.before, self._posterior.after
+        if before is None:
+            before = calibration_mixture(of.table_before, *how)
+            after = tuple(calibration_mixture(table, *how) for table in of.tables_after)
+        each = [one.prob_calibrated for one in (before, *after)]
+        first, *others = (float("nan") if one is None else one for one in each)
+        return {"before": first, "after": float(np.mean(others))}
 
     @property
     def weight_type(self) -> WeightType:
@@ -130,6 +137,7 @@ class RecalibrationGain:
     def notes(self) -> list[str]:
         """What a reader should know of infinite log losses, and of thresholds that few cross."""
         pairs, notes = self._pairs, []
+        is_rounded = bool(self.title) and pairs.is_rounded_map and not pairs.is_map
         is_certain = are_certain(pairs.after)
         wrong = self.contradicted
         if wrong["before"] or wrong["after"]:
@@ -157,7 +165,7 @@ class RecalibrationGain:
                     f"Net benefit at {threshold:g}: {cases:.3g} cases cross the threshold. With "
                     f"fewer than {FEW_MOVED} its interval is too narrow."
                 )
-        return notes
+        return [*notes, OF_ROUNDING] if is_rounded else notes
 
     def _cases(self, patients: NDArray[np.bool_]) -> int:
         """Number of some patients: cases by their counts, rows where weights are of sampling."""
@@ -333,6 +341,8 @@ class RecalibrationGain:
     @property
     def _how(self) -> str:
         """How the gains were computed."""
+        if self.title:
+            return f"{self.title}, of curves fitted together"
         if self.route == "curve":
             return "one curve, since after is a function of before"
         clusters = self._pairs.clusters

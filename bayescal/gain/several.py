@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -21,17 +22,17 @@ from bayescal.data.matrices import (
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.gain._result import RecalibrationGain
-from bayescal.gain.by_curve import Posterior, Views, by_view, in_shares
 from bayescal.gain.paired import PairedPredictions, is_function
+from bayescal.gain.routes import Posterior, by_view, in_shares
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.words import views_of
-from bayescal.posterior.imputed import in_turn, missing_information, widened
+from bayescal.posterior.imputed import in_turn, missing_information, mixed
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GainOfCurve", "ImputedGain", "OfSeveral", "SeveralGains", "gain_of_imputations"]
+__all__ = ["ImputedGain", "OfSeveral", "SeveralGains", "gain_of_imputations"]
 
 
 class ImputedGain(RecalibrationGain):
@@ -179,13 +180,10 @@ def _by_imputation(after: Any, m: int) -> list[Any]:
 
 
 def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
-    stacks = {
-        name: np.stack([one.draws[name] for one in posteriors]) for name in posteriors[0].draws
-    }
-    draws = {
-        name: in_turn(widened(each) if np.isfinite(each).all() else each)
-        for name, each in stacks.items()
-    }
+    draws = {}
+    for name in posteriors[0].draws:
+        each = [one.draws[name] for one in posteriors]
+        draws[name] = mixed(each, is_widened=bool(np.isfinite(each).all()))
     sides = [one.exact for one in posteriors if one.exact is not None]
     exact = in_turn(np.stack(sides)) if len(sides) == len(posteriors) else None
     return Posterior(draws, exact=exact)
@@ -271,55 +269,10 @@ class OfSeveral(Generic[Answer]):
         return [tuple(post.at(part.levels) for post in self._posts) for part in parts]
 
 
-# What is said where both predictions were rounded.
-OF_ROUNDING = (
-    "Rounding: equal scores before have several scores after, no further apart than rounding can "
-    "have left them. Their mean stands for the map."
-)
 TABLE_COLUMNS = ("estimate", "lower", "upper", "prob_improved")
 
 
-class GainOfCurve(RecalibrationGain):
-    """The gain of a recalibration for one of several curves. Made by `SeveralGains`.
-
-    It answers as a RecalibrationGain does.
-
-    Attributes
-    ----------
-    title : str
-        Whose gain it is: the level's name, or what stands in its place.
-    """
-
-    def __init__(
-        self, posterior: Posterior, pairs: PairedPredictions, views: Views, **options: Any
-    ) -> None:
-        super().__init__(posterior, pairs, route="curve", **options)
-        self.title, self._views = views[0]._title, views
-
-    @cached_property
-    def prob_calibrated(self) -> dict[str, float]:
-        """Posterior probabilities that the curve before, and that after, is exactly calibrated.
-
-        As `CalibrationPosterior.prob_calibrated`; not a number where NUTS drew.
-        """
-        each = [view.prob_calibrated for view in self._views]
-        known = [float("nan") if one is None else one for one in each]
-        return dict(zip(("before", "after"), known, strict=True))
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader should know; see `RecalibrationGain.notes`. Also of a rounded map."""
-        told = super().notes
-        if self._pairs.is_rounded_map and not self._pairs.is_map:
-            told.append(OF_ROUNDING)
-        return told
-
-    @property
-    def _how(self) -> str:
-        return f"{self.title}, of curves fitted together"
-
-
-class SeveralGains(OfSeveral[RecalibrationGain], GainOfCurve):
+class SeveralGains(OfSeveral[RecalibrationGain], RecalibrationGain):
     """The gain of a recalibration where curves differ between sites, periods or factors.
 
     Made by `bayescal.recalibration_gain` of cases in groups. It is the gain for all cases together,
@@ -359,17 +312,16 @@ class SeveralGains(OfSeveral[RecalibrationGain], GainOfCurve):
     ) -> None:
         self.before, self.after = before, after
         self._pairs, self._options = pairs, options
-        self._kept: dict[CalibrationPosterior, GainOfCurve] = {}
+        self._kept: dict[CalibrationPosterior, RecalibrationGain] = {}
         views = before.at(), after.at()
         if pairs.is_rounded_map:
             posterior = by_view(views, pairs, options["thresholds"])
         else:
             each = [self.at(levels) for levels in pairs.groups]
             rng = np.random.default_rng([options["seed"], *b"shares of groups"])
-            posterior = in_shares(
-                [gain._posterior for gain in each], np.array([gain.n for gain in each]), rng
-            )
-        super().__init__(posterior, pairs, views, **options)
+            together = [gain._posterior for gain in each], np.array([gain.n for gain in each])
+            posterior = replace(in_shares(*together, rng), before=views[0], after=views[1:])
+        super().__init__(posterior, pairs, route="curve", title=views[0]._title, **options)
         self._kept[views[0]] = self
 
     @property
@@ -399,20 +351,20 @@ class SeveralGains(OfSeveral[RecalibrationGain], GainOfCurve):
         level, rows = as_level(ci_prob), []
         check_choice(measure, self._posterior.draws, "measure")
         shown = self._gains([*self._populations(), *self._levels()])
-        for gain in shown:
-            which = gain._views[0]._one_of
+        for view, gain in shown:
+            which = view._one_of
             of_cases = which is not None and "at" in which.key
             row = gain.summary(level, parts=True).loc[measure]
             numbers = {name: row[name] for name in TABLE_COLUMNS}
             rows.append({"cases": gain.n if of_cases else float("nan"), **numbers})
-        table = pd.DataFrame(rows, pd.Index([gain.title for gain in shown], name="curve"))
+        table = pd.DataFrame(rows, pd.Index([view._title for view, _ in shown], name="curve"))
         table.attrs.update(ci_prob=level, measure=measure, evidence=self.evidence)
         return table
 
     def __repr__(self) -> str:
         _, *lines = super().__repr__().splitlines()
         told = []
-        for gain in self._gains(self._populations())[1:]:
+        for _, gain in self._gains(self._populations())[1:]:
             (row,) = (row for name, row in gain.summary().iterrows() if name == "brier")
             middle, interval = gain._shown(
                 "brier", {end: float(row[end]) for end in ("estimate", "lower", "upper")}
@@ -426,10 +378,13 @@ class SeveralGains(OfSeveral[RecalibrationGain], GainOfCurve):
     def _posts(self) -> tuple[MultilevelPosterior, MultilevelPosterior]:
         return self.before, self.after
 
-    def _gains(self, curves: Sequence[tuple[CalibrationPosterior, ...]]) -> list[GainOfCurve]:
-        """The gains for all cases, and for other curves whose cases have one map."""
-        others = [views for views in curves[1:] if self._cases_of(views[0]).is_rounded_map]
-        return [self, *(self._answer(*views) for views in others)]
+    def _gains(
+        self, curves: Sequence[tuple[CalibrationPosterior, ...]]
+    ) -> list[tuple[CalibrationPosterior, RecalibrationGain]]:
+        """The gains for all cases, and for others whose cases have one map; each with its curve."""
+        (these, _), *others = curves
+        own = [views for views in others if self._cases_of(views[0]).is_rounded_map]
+        return [(these, self), *((views[0], self._answer(*views)) for views in own)]
 
     def _cases_of(self, view: CalibrationPosterior) -> PairedPredictions:
         """The pairs with the scores of a curve: of the next period those of the last one."""
@@ -440,7 +395,7 @@ class SeveralGains(OfSeveral[RecalibrationGain], GainOfCurve):
             levels = {walk.name: walk.levels[-1]}
         return self._pairs.at(levels) if levels else self._pairs
 
-    def _answer(self, *curves: CalibrationPosterior) -> GainOfCurve:
+    def _answer(self, *curves: CalibrationPosterior) -> RecalibrationGain:
         before, after = curves
         if before not in self._kept:
             pairs = self._cases_of(before)
@@ -450,7 +405,7 @@ class SeveralGains(OfSeveral[RecalibrationGain], GainOfCurve):
                     f"{shortened(before._title)} needs one for all. Ask for the gain of one group, "
                     "such as at(site=...), or pass one map."
                 )
-            views = before, after
-            posterior = by_view(views, pairs, self._options["thresholds"])
-            self._kept[before] = GainOfCurve(posterior, pairs, views, **self._options)
+            posterior = by_view((before, after), pairs, self._options["thresholds"])
+            how = {"route": "curve", "title": before._title, **self._options}
+            self._kept[before] = RecalibrationGain(posterior, pairs, **how)
         return self._kept[before]

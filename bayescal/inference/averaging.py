@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +16,14 @@ from bayescal.core.errors import DiagnosticWarning, InputError, as_items, as_num
 from bayescal.core.sampling import Sample, even_choice, of_mixture, resample, shares_of_parts
 from bayescal.core.versions import one_blas_thread
 from bayescal.inference.density import sample_importance, sample_pieces, sample_saturated
-from bayescal.model.curves import CURVES, EXACT, NEAR, PRIOR_CALIBRATED, in_average
+from bayescal.model.curves import CURVES, EXACT, NEAR, PRIOR_CALIBRATED
 from bayescal.model.draws import (
     Averaged,
     Part,
     Shares,
+    in_union,
     on_scores,
     problem_of,
-    recentred,
     shares_of,
     weighed,
 )
@@ -36,7 +35,6 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
     "PRIOR_CALIBRATED",
-    "Evidence",
     "FamilySamples",
     "Mixture",
     "in_order",
@@ -118,6 +116,7 @@ class FamilySamples(Mapping[str, Sample]):
         self.problem = problem
         self._names = tuple(on_scores(dict.fromkeys(names, 0.0), problem))
         self._drawn: dict[str, Sample] = {}
+        self._problems: dict[str, Problem] = {}
         self._relatives = [self]
 
     def __getitem__(self, name: str) -> Sample:
@@ -125,8 +124,14 @@ class FamilySamples(Mapping[str, Sample]):
             self._drawn[name] = self._sampled(name)
         return self._drawn[name]
 
+    def problem_of(self, name: str) -> Problem:
+        """The problem of one family."""
+        if name not in self._problems:
+            self._problems[name] = problem_of(name, self.problem)
+        return self._problems[name]
+
     def _sampled(self, name: str) -> Sample:
-        problem = problem_of(name, self.problem)
+        problem = self.problem_of(name)
         if name == "pieces":
             return sample_pieces(problem, POINTS_OF_FAMILY, OFTEN_CALIBRATED)
         if name == SATURATED.name:
@@ -177,14 +182,6 @@ LEAST_EFFECTIVE = 0.02
 
 # How many points of a family, for each draw of it, are chosen from.
 CHOICE = 3
-
-
-class Evidence(NamedTuple):
-    """Log evidence of a family, its Monte Carlo error, and the k-hat of its sample."""
-
-    log: float
-    error: float
-    pareto_k: float
 
 
 class Mixture:
@@ -255,11 +252,6 @@ class Mixture:
         """Posterior probability of a family."""
         return float(dict(zip(self.weights, self.shares.posterior, strict=True)).get(family, 0.0))
 
-    def evidence_of(self, family: str) -> Evidence:
-        """The evidence of a family."""
-        sample = self._samples[family]
-        return Evidence(sample.log_evidence, sample.log_evidence_error, sample.pareto_k)
-
     @property
     def log_evidence(self) -> float:
         """Log evidence of all families, exact calibration among them."""
@@ -293,7 +285,8 @@ class Mixture:
         for number, (name, sample) in enumerate(parts.items()):
             rows = np.flatnonzero(part == number)
             if rows.size:
-                u[rows], size[rows] = self._drawn_of(name, sample, rows.size, rng)
+                drawn, size[rows] = self._drawn_of(name, sample, rows.size, rng)
+                u[rows] = in_union(self._samples.problem_of(name), drawn, problem)
         mixed = of_mixture([*parts.values()], log_prior, u)
         exact = _marked(size, self.prob_calibrated, rng)
         averaged = Averaged(self.weights, self._asked, self.prob_calibrated, part, exact)
@@ -302,18 +295,16 @@ class Mixture:
     def _drawn_of(
         self, name: str, sample: Sample, draws: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Draws of one family in the coordinates of the average, and the mean error of each.
+        """Draws of one family in its own coordinates, and the mean error of each.
 
         They are chosen once, from its weighted points, and evenly: chosen a second time and at
         random, they would lose how evenly the points are spread.
         """
-        problem, (points, weights) = self.problem, sample.weighted
+        points, weights = sample.weighted
         some = slice(None, None, max(len(points) // (CHOICE * draws), 1))
         features = self._features(name, points[some])
         picked = even_choice(features, weights[some], draws, rng)
-        curve, frame = CURVES[name], problem_of(name, problem).frame
-        at_centre = recentred(curve, points[some][picked], frame, problem.frame)
-        return in_average(curve, at_centre, problem.curve, problem.frame), features[1, picked]
+        return points[some][picked], features[1, picked]
 
     def _features(self, name: str, points: Floats) -> Floats:
         """What draws are mostly read for: the signed error, its size, and how it grows.
@@ -323,7 +314,7 @@ class Mixture:
         rows, weight = self._nodes
         problem = self.problem
         score, stated = problem.score[rows], problem.stated[rows]
-        at = CURVES[name].at_scores(score, problem_of(name, problem).frame, stated)
+        at = CURVES[name].at_scores(score, self._samples.problem_of(name).frame, stated)
         error = at.probability(points) - stated
         x = problem.log_odds[rows]
         growth = weight * (x - weight @ x)

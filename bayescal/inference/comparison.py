@@ -169,9 +169,7 @@ class CurveComparison:
     @property
     def log_evidence(self) -> dict[str, float]:
         """Log marginal likelihood of the individual outcomes under each family."""
-        each = {
-            name: [one.evidence_of(name).log for one in self._mixtures] for name in self._each[0]
-        }
+        each = {name: [one[name].log_evidence for one in self._each] for name in self._each[0]}
         return {name: float(logsumexp(log) - np.log(len(log))) for name, log in each.items()}
 
     @property
@@ -214,7 +212,10 @@ class CurveComparison:
         """
         level = as_level(prior_calibrated, "prior_calibrated")
         against = np.array(
-            [one.log_evidence_of_rest - one.evidence_of("identity").log for one in self._mixtures]
+            [
+                mixture.log_evidence_of_rest - one["identity"].log_evidence
+                for mixture, one in zip(self._mixtures, self._each, strict=True)
+            ]
         )
         odds = np.log(1 - level) - np.log(level) + against
         return float(np.mean(1 / (1 + np.exp(np.clip(odds, -700, 700)))))
@@ -273,22 +274,21 @@ class CurveComparison:
 
         if len(self._each) > 1:
             return self._table_of_all()
-        loo, exact = self.loo, self._mixtures[0].evidence_of("identity")
+        loo, samples = self.loo, self._each[0]
         stacked = stacking_weights(list(loo.values()))
         rows = {}
-        for index, name in enumerate(self._each[0]):
-            evidence = self._mixtures[0].evidence_of(name)
-            log_factor = evidence.log - exact.log
+        for index, (name, sample) in enumerate(samples.items()):
+            log_factor = sample.log_evidence - samples["identity"].log_evidence
             difference, error = elpd_difference(loo[name], loo["identity"])
             rows[name] = {
-                "log_evidence": evidence.log,
+                "log_evidence": sample.log_evidence,
                 "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
                 "prior": self._weights[name],
                 "posterior_prob": self._mixtures[0].probability_of(name),
                 "elpd_loo": loo[name].elpd,
                 "stacking_weight": stacked[index],
-                "log_evidence_error": evidence.error,
-                "pareto_k": evidence.pareto_k,
+                "log_evidence_error": sample.log_evidence_error,
+                "pareto_k": sample.pareto_k,
                 "pareto_k_loo": loo[name].pareto_k,
                 "elpd_diff": difference,
                 "elpd_diff_error": error,

@@ -84,11 +84,13 @@ SAMPLER_OPTIONS = tuple(Sampler.__dataclass_fields__)
 
 def as_sampler(sampler: Mapping[str, Any] | None) -> Sampler:
     """Options of NUTS, those that were not given by default."""
-    if sampler is not None and not isinstance(sampler, Mapping):
+    if sampler is None:
+        return Sampler()
+    if not isinstance(sampler, Mapping):
         raise InputError(
             f"sampler must be a dictionary of options, got {shortened(repr(sampler))}."
         )
-    given = {name: value for name, value in (sampler or {}).items() if value is not None}
+    given = {name: value for name, value in sampler.items() if value is not None}
     for name in given:
         check_choice(name, SAMPLER_OPTIONS, "an option of sampler")
     if "init" in given:
@@ -278,12 +280,10 @@ class Averaging:
         return family
 
     def _refuse(self, beside: str, cure: str) -> None:
-        asked = {
-            "a curve of several families": self.curves is not None,
-            "prior_calibrated": self.prior_calibrated != PRIOR_CALIBRATED,
-        }
-        for name in (name for name, given in asked.items() if given):
-            raise InputError(f"{name} was given {beside}: it says what an average is over. {cure}")
+        if self.curves is None and self.prior_calibrated == PRIOR_CALIBRATED:
+            return
+        name = "prior_calibrated" if self.curves is None else "a curve of several families"
+        raise InputError(f"{name} was given {beside}: it says what an average is over. {cure}")
 
 
 def fit_average(

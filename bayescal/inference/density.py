@@ -27,9 +27,9 @@ from bayescal.core.sampling import (
     smooth_rows,
 )
 from bayescal.core.versions import one_blas_thread
-from bayescal.model.cells import PartitionPrior, cell_of
+from bayescal.model.cells import PartitionPrior
 from bayescal.model.clusters import cluster_design, is_separated, sandwich
-from bayescal.model.curve import RATES, expit_in_place
+from bayescal.model.curve import RATES
 from bayescal.model.law import BINOMIAL
 from bayescal.model.partition import draw_partitions, partition_sums, stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
@@ -93,7 +93,7 @@ def _over_steps(
     rng: np.random.Generator,
 ) -> Sample:
     """Draws at the likeliest steps, weighted as if the steps were integrated out."""
-    draws, g = len(u), _curves_at(problem, u, nodes.x)
+    draws, g = len(u), problem.probability(u, expit(nodes.x))
     exact = _expanded_at(nodes, g.mean(axis=0))
     log_ratio = (exact.given_steps(g) + exact(g) - nodes.given_steps(g)) / effect
     smooth, pareto_k = smooth_rows(log_ratio[None])
@@ -124,17 +124,6 @@ def _expanded_at(nodes: Correction, g: Floats) -> Correction:
         return nodes
     order = np.argsort(nodes.x, kind="stable")
     return nodes.likeliest(np.interp(nodes.partial.x, nodes.x[order], g[order]))
-
-
-def _curves_at(problem: Problem, u: Floats, x: Floats) -> Floats:
-    """The curves at log-odds of scores, of shape (draws, scores)."""
-    ends = np.array(problem.frame.cells)
-    cell = cell_of(np.clip(x, ends[0], ends[-1]), ends[1:-1])
-    shift, slope = np.split(u, 2, axis=1)
-    log_odds = slope[:, cell] * x
-    log_odds += shift[:, cell]
-    log_odds += x
-    return expit_in_place(log_odds)
 
 
 def variance_factor(problem: Problem) -> float:
@@ -354,7 +343,7 @@ class CurveDensity:
         k, d = self.combination.shape
         coefficients = self.combination @ v[:d]
         np.exp(coefficients, out=coefficients, where=self.positive)
-        rates = np.array([law.from_normal(z) for law, z in zip(self.rates, v[d:], strict=True)])
+        rates = np.array(list(map(Rate.from_normal, self.rates, v[d:])))
         value, by_part, information = self.by_coefficients(coefficients, rates)
         jacobian, bend = np.zeros((by_part.size, v.size)), np.zeros((v.size, v.size))
         jacobian[:k, :d] = self.jacobian(coefficients)
@@ -440,8 +429,7 @@ class CurveDensity:
     def at(self, tau: float) -> CurveDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
-        density.prior, density.peak = self.prior.at(tau), None
-        density.joint = replace(self.joint, prior=density.prior)
+        density.joint, density.peak = replace(self.joint, tau=tau), None
         return density
 
     def _read(self, v: Floats) -> tuple[Floats, Floats]:
@@ -517,7 +505,7 @@ def middle_of(density: CurveDensity) -> tuple[Floats, Floats]:
 
 def prior_covariance(density: CurveDensity, at: Floats) -> Floats:
     """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
-    curvature = JointPrior(density.prior, density.curve.coordinates).derivatives(at)[2]
+    curvature = density.joint.derivatives(at)[2]
     jacobian = density.jacobian(density.curve.with_offset(at[None])[0, 1:])
     variance = 1 / np.maximum(-curvature, LEAST_PRECISION)
     return np.asarray((jacobian * variance) @ jacobian.T)
@@ -554,15 +542,17 @@ class _Pivoted:
         moved[:, 0] += sign * (coefficients[:, 2:] @ self.at_pivot - self.calibrated)
         return moved
 
-    def carried(self, mode: Mode) -> Mode:
-        """A mode of the density and its information, carried over exactly."""
+    def carried(self, of: tuple[Mode, float]) -> tuple[Mode, float]:
+        """A mode of the density and its information, carried over exactly, with its share."""
         if not self.active:
-            return mode
+            return of
+        mode, share = of
         density, jacobian = self.density, np.eye(mode.point.size)
         slopes = density.jacobian(density.curve.with_offset(mode.point[None])[0, 1:])
         jacobian[0, 1 : density.size] = -(self.at_pivot @ slopes[1:, 1:])
         information = jacobian.T @ mode.information @ jacobian
-        return Mode(self.moved(mode.point[None], 1)[0], mode.value, information, mode.converged)
+        point = self.moved(mode.point[None], 1)[0]
+        return Mode(point, mode.value, information, mode.converged), share
 
 
 @one_blas_thread
@@ -574,7 +564,7 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
         return sample_saturated(problem, draws)
     rng, density = problem.rng("curve"), CurveDensity(problem)
     modes, pivoted = density.proposals(), _Pivoted(density, problem)
-    carried = [(pivoted.carried(mode), share) for mode, share in modes]
+    carried = list(map(pivoted.carried, modes))
     # Deviations have tails as light as their prior's.
     heavy, good_ess = problem.curve.size - density.joint.laws[1].size, density.good_ess
     sample = importance_sample(pivoted, carried, draws, rng, good_ess, heavy=heavy)

@@ -89,10 +89,6 @@ def _only_centre(score: Floats, trials: Floats, centre: float) -> Frame:
     return Frame(centre)
 
 
-def _as_it_is(curve: Curve, frame: Frame) -> Curve:
-    return curve
-
-
 def _nothing(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
     return {}
 
@@ -128,7 +124,7 @@ class Curve:
         `(coordinates by name, frame, exp) -> values by name`, reported beside the coordinates.
     shape_frame : callable
         `(score, trials, centre) -> Frame`: the constants of a fit, read off the scores.
-    sized : callable
+    sized : callable, optional
         `(curve, frame) -> Curve`: the family with the coordinates of one fit, when their number
         depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
     in_cells : bool
@@ -158,7 +154,7 @@ class Curve:
     positive: tuple[bool, ...]
     derived: Callable[[dict[str, Any], Frame, Callable[[Any], Any]], dict[str, Any]] = _nothing
     shape_frame: Callable[[Floats, Floats, float], Frame] = _only_centre
-    sized: Callable[[Curve, Frame], Curve] = _as_it_is
+    sized: Callable[[Curve, Frame], Curve] | None = None
     in_cells: bool = False
     per_score: bool = False
     has_prior: bool = True
@@ -177,16 +173,16 @@ class Curve:
             numbered = ("error_", "cell_")
             smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
             curve = replace(self, coordinates=smooth)
-        curve = self.sized(curve, frame)
+        curve = curve if self.sized is None else self.sized(curve, frame)
         if self.in_cells or self.per_score:
-            errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
-            numbers = range(1, self._cells(frame) + 1)
+            number, of_cells = self._numbered(frame)
+            errors, numbers = [f"error_{k}" for k in range(1, number + 1)], range(1, of_cells + 1)
             cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
             curve = replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
         frame.sized.append((self, curve))
         return curve
 
-    @property
+    @cached_property
     def variables(self) -> dict[str, list[str]]:
         """Coordinates of each variable of a tree: itself, or those numbered after its name."""
         variables: dict[str, list[str]] = {}
@@ -209,22 +205,22 @@ class Curve:
         """Whether parts of its curves can be exactly on the diagonal, and others not."""
         return self.in_cells or self.per_score
 
-    @property
+    @cached_property
     def is_rough(self) -> bool:
         """Whether it has deviations, whose scale tau is integrated over."""
         return "deviation_1" in self.coordinates
 
-    @property
+    @cached_property
     def is_bounded(self) -> bool:
         """Whether it has a floor and a ceiling."""
         return set(RATES) <= set(self.coordinates)
 
-    @property
+    @cached_property
     def rates(self) -> list[int]:
         """Where the floor and the ceiling are among the coordinates, if it has them."""
         return [self.coordinates.index(name) for name in RATES] if self.is_bounded else []
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of working coordinates."""
         return len(self.coordinates)
@@ -294,11 +290,10 @@ class Curve:
         """
         return CurveAtScores(self, score, frame, stated=stated)
 
-    def _cells(self, frame: Frame) -> int:
-        return max(len(frame.cells) - 1, 0) if self.in_cells else 0
-
-    def _errors(self, frame: Frame) -> int:
-        return len(frame.scores) if self.per_score else 0
+    def _numbered(self, frame: Frame) -> tuple[int, int]:
+        """How many errors of scores there are, and how many cells."""
+        cells = max(len(frame.cells) - 1, 0) if self.in_cells else 0
+        return len(frame.scores) if self.per_score else 0, cells
 
 
 class CurveAtScores:
@@ -316,12 +311,13 @@ class CurveAtScores:
         stated: Floats | None = None,
     ) -> None:
         self.stated = score if stated is None else stated
-        self._curve, self._cells = curve.at(frame), curve._cells(frame)
-        self._errors, self._rates = curve._errors(frame), self._curve.rates
+        self._curve, (self._errors, self._cells) = curve.at(frame), curve._numbered(frame)
+        self._rates = self._curve.rates
         if self._errors:
             self._neighbours, self._share = between(self.stated, np.array(frame.scores))
         offset, basis = curve.basis(score.ravel(), frame)
-        self._columns = np.column_stack([offset, basis]).reshape(*score.shape, -1)
+        columns = np.column_stack([offset, basis])
+        self._columns = columns.reshape(*score.shape, columns.shape[1])
         if self._cells:
             x = np.clip(logit(score), frame.cells[0], frame.cells[-1])
             self._x, self._cell = x, cell_of(x, np.array(frame.cells[1:-1]))

@@ -114,9 +114,8 @@ def _frame_with_cells(score: Floats, trials: Floats, centre: float) -> Frame:
     return replace(spline_frame(score, trials, centre), cells=cells_of(score, trials))
 
 
-def union_of(families: Iterable[Curve]) -> Curve:
+def union_of(*compared: Curve) -> Curve:
     """The average's curve, with cells of the scores when `pieces` is among the families."""
-    compared = tuple(families)
     curve = replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES in compared else AVERAGE
     if any(family.is_bounded for family in compared):
         curve = _with_rates(curve)
@@ -148,6 +147,7 @@ def _with_rates(curve: Curve) -> Curve:
 
 
 def _own_name(family: Curve, coordinate: str) -> str:
+    """What an average calls a coordinate of a family that others do not share."""
     return f"{family.name}_{coordinate}"
 
 
@@ -169,16 +169,14 @@ def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Float
     ndarray of shape (draws, d)
         With as many columns as the average has at that frame.
     """
-    names = union.at(frame).coordinates
-    united = np.zeros((draws.shape[0], len(names)))
-    columns = {name: k for k, name in enumerate(names)}
-    own_names = curve.at(frame).coordinates
-    values = dict(zip(own_names, draws.T, strict=False))
+    where = {name: k for k, name in enumerate(union.at(frame).coordinates)}
+    values = dict(zip(curve.at(frame).coordinates, draws.T, strict=False))
     if curve.in_average is not None:
         values = curve.in_average(draws, frame)
-    own = {name: _own_name(curve, name) for name in values}
+    united = np.zeros((draws.shape[0], len(where)))
     for name, value in values.items():
-        united[:, columns[own[name] if own[name] in columns else name]] = value
+        own = _own_name(curve, name)
+        united[:, where[own if own in where else name]] = value
     return united
 
 
@@ -353,7 +351,7 @@ def as_curve(curve: str | Curve) -> Curve:
 
 def average_of(names: Iterable[str]) -> Curve:
     """The curve of an average over these families."""
-    return union_of(as_curve(name) for name in names)
+    return union_of(*map(as_curve, names))
 
 
 def updates(names: Iterable[str] | None = None, up_to: str | None = None) -> dict[str, str]:

@@ -13,7 +13,7 @@ from scipy.special import logit, logsumexp, softmax
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import Sample
 from bayescal.data.table import CalibrationData
-from bayescal.model.curves import CURVES, EXACT, NEAR, Curve, Frame, in_average
+from bayescal.model.curves import CURVES, EXACT, NEAR, in_average
 from bayescal.model.pieces import OFTEN_CALIBRATED
 from bayescal.model.problem import Problem
 from bayescal.model.saturated import SATURATED, SOME_RISKS_EXACT
@@ -82,21 +82,21 @@ def problem_of(name: str, problem: Problem) -> Problem:
     return problem.of_family(CURVES[name])
 
 
-def recentred(curve: Curve, u: Floats, frame: Frame, to: Frame) -> Floats:
-    """A family's draws at another centre: the same curves, with another shift.
+def in_union(own: Problem, u: Floats, union: Problem) -> Floats:
+    """A family's draws in the coordinates of an average, at its centre.
 
-    `curve`: the family; `u` (draws, d): its working coordinates; `frame`, `to`: where they were
-    drawn, and where they are wanted; returns (draws, d).
+    At another centre they are the same curves, with another shift. `own`: the problem of the
+    family, of whose coordinates `u` (draws, d) are; `union`: that of the average; returns (draws,
+    coordinates of the average).
     """
-    own = curve.at(frame)
-    if frame.centre == to.centre or "shift" not in own.coordinates:
-        return u
-    at, unbounded = np.array([to.centre]), u.copy()
-    unbounded[:, own.rates] = 0
-    gap = own.log_odds(unbounded, at, frame) - own.log_odds(unbounded, at, to)
-    moved = u.copy()
-    moved[:, own.coordinates.index("shift")] += gap[:, 0]
-    return moved
+    curve, centre = own.curve, union.frame.centre
+    if own.frame.centre != centre and "shift" in curve.coordinates:
+        at, unbounded = np.array([centre]), u.copy()
+        unbounded[:, curve.rates] = 0
+        gap = curve.log_odds(unbounded, at, own.frame) - curve.log_odds(unbounded, at, union.frame)
+        u = u.copy()
+        u[:, curve.coordinates.index("shift")] += gap[:, 0]
+    return in_average(curve, u, union.curve, union.frame)
 
 
 def sample_prior(
@@ -116,9 +116,7 @@ def sample_prior(
             continue
         own = problem_of(name, problem)
         drawn = own.sample_prior(rng, rows.size, OFTEN_CALIBRATED, SOME_RISKS_EXACT)
-        curve = CURVES[name]
-        at_centre = recentred(curve, drawn, own.frame, problem.frame)
-        u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
+        u[rows] = in_union(own, drawn, problem)
     return u, part
 
 

@@ -11,8 +11,6 @@ it otherwise. The path that never leaves the diagonal is left out of everything.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -118,12 +116,19 @@ def stretch_evidences(
     cell = cell_of(x, edges)
     cells = edges.size + 1
     first, last = np.triu_indices(cells)
-    likelihood: _OfStretches
+    of_late, log_diagonal = None, BINOMIAL.of_calibrated(score, trials, hits)
     if late is not None:
-        likelihood = _OfLate(late, edges, x, trials, hits, cell, first, last)
-    else:
-        likelihood = _Binomial(x, trials, hits, cell, first, last)
-    centre = likelihood.centre
+        log_diagonal += float(late.log_likelihood(expit(late.x)))
+        of_late = _late_nodes(late, edges, cover_of_stretches(x, cell, first, last), x)
+        trials = trials + NO_CASE
+    known = stretch_nodes(x, trials, hits, cell, first, last)
+    likelihood = _OfStretches(known, of_late)
+    # The log-odds at which the height of a line is little correlated with its slope.
+    information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
+    sums = [
+        np.append(0.0, np.cumsum(np.bincount(cell, information * v))) for v in (x, np.ones_like(x))
+    ]
+    centre = np.divide(*(below[last + 1] - below[first] for below in sums))
     ends = np.concatenate([[x[0]], edges, [x[-1]]])
     ones = np.ones(first.size)
     parts = [_integrate_slope(likelihood, 0 * ones, ones), _integrate_line(likelihood, centre)]
@@ -135,73 +140,46 @@ def stretch_evidences(
     log_evidence, log_weight, shift, slope = zip(*parts, strict=True)
     index = np.full((cells, cells), -1)
     index[first, last] = np.arange(first.size)
-    log_diagonal = BINOMIAL.of_calibrated(score, trials, hits)
-    if late is not None:
-        log_diagonal += float(late.log_likelihood(expit(late.x)))
     return Stretches(cells, index, np.array(log_evidence), log_weight, shift, slope, log_diagonal)
 
 
-class _OfStretches(ABC):
+class _OfStretches:
     """Log likelihood ratio of all stretches at once, against the diagonal.
 
-    `x` and `stretch` are of each node; `centre` is the log-odds at which the height of a line is
-    little correlated with its slope.
+    Its nodes are those of cases whose outcome is known, of all stretches, and then of cases that
+    had no event by some time, whose `hits` are ratios; `x` and `stretch` are of each node.
     """
 
-    def __init__(self, nodes: Nodes, centre: Floats) -> None:
-        self.nodes, self.centre, self.x = nodes, centre, nodes.x
-        self.stretch = np.repeat(np.arange(centre.size), nodes.size)
+    def __init__(self, known: Nodes, late: Nodes | None) -> None:
+        self.known, self.late = known, late
+        of_each = [known] if late is None else [known, late]
+        self.x = np.concatenate([nodes.x for nodes in of_each])
+        stretches = np.arange(known.size.size)
+        self.stretch = np.concatenate([np.repeat(stretches, nodes.size) for nodes in of_each])
+        self._of_known, self._of_late = slice(known.x.size), slice(known.x.size, None)
+        self.hits, self.hits_x = (
+            np.add.reduceat(each, known.start) for each in (known.hits, known.hits * known.x)
+        )
+        self.at_zero = self._sum(self._costs(self.x.copy()))
 
     def reach(self, variable: Floats) -> Floats:
         """The largest absolute value of a variable in each stretch."""
-        return np.asarray(np.maximum.reduceat(np.abs(variable), self.nodes.start))
+        return self._over(np.maximum, np.abs(variable))
 
-    @abstractmethod
     def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
         """Slope by each variable, then information times all products of two, by stretch."""
-
-    @abstractmethod
-    def ratio(
-        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
-    ) -> Floats:
-        """The ratio at points of every stretch, of shape (points, stretches).
-
-        In log-odds the curve is `middle` (nodes,) from the diagonal at the mode, and moves by
-        `directions` (d, nodes) for each unit of z (points, d).
-        """
-
-    def _sum(self, values: Floats) -> Floats:
-        return np.asarray(np.add.reduceat(values, self.nodes.start, axis=-1))
-
-    def _log_odds(
-        self, middle: Floats, directions: Floats, z: Floats
-    ) -> Iterator[tuple[slice, Floats]]:
-        """The curves of `ratio` at the nodes, in blocks of points of shape (points, nodes)."""
-        path = np.vstack([directions, self.x + middle])
-        steps = np.column_stack([z, np.ones(len(z))])
-        for part in blocks(len(z), path.shape[1]):
-            yield part, steps[part] @ path
-
-
-class _Binomial(_OfStretches):
-    """Of the binomial likelihood, which events enter by their sums."""
-
-    def __init__(
-        self, x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
-    ) -> None:
-        information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
-        total, total_x = _sums((information, information * x), cell, first, last)
-        super().__init__(stretch_nodes(x, trials, hits, cell, first, last), total_x / total)
-        self.hits = self._sum(self.nodes.hits)
-        self.hits_x = self._sum(self.nodes.hits * self.nodes.x)
-        self.at_zero = self._sum(self.nodes.weight * BINOMIAL.cost(self.nodes.x.copy()))
-
-    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
-        """As `_OfStretches.derivatives`."""
-        mean = expit_in_place(self.nodes.x + delta)
-        fitted = self.nodes.weight * mean
-        information = fitted - fitted * mean
-        slopes = [self._sum((self.nodes.hits - fitted) * v) for v in variables]
+        mean = expit_in_place(self.x + delta)
+        own = mean[self._of_known]
+        slope = self.known.weight * own
+        information = slope - slope * own
+        np.subtract(self.known.hits, slope, out=slope)
+        if self.late is not None:
+            g, r, weight = mean[self._of_late], self.late.hits, self.late.weight
+            fall = g * (1 - g) * r / (1 - g * r)
+            bend = np.maximum(fall * (1 - 2 * g + fall) * weight, 0)
+            slope = np.concatenate([slope, -fall * weight])
+            information = np.concatenate([information, bend])
+        slopes = [self._sum(slope * v) for v in variables]
         products = [
             self._sum(information * v * w)
             for k, v in enumerate(variables)
@@ -212,91 +190,39 @@ class _Binomial(_OfStretches):
     def ratio(
         self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
     ) -> Floats:
-        """As `_OfStretches.ratio`."""
+        """The ratio at points of every stretch, of shape (points, stretches).
+
+        In log-odds the curve is `middle` (nodes,) from the diagonal at the mode, and moves by
+        `directions` (d, nodes) for each unit of z (points, d).
+        """
         out = shift * self.hits + slope * self.hits_x + self.at_zero
-        for part, log_odds in self._log_odds(middle, directions, z):
-            cost = BINOMIAL.cost_near(log_odds)
-            cost *= self.nodes.weight
-            out[part] -= self._sum(cost)
+        path = np.vstack([directions, self.x + middle])
+        steps = np.column_stack([z, np.ones(len(z))])
+        for part in blocks(len(z), path.shape[1]):
+            out[part] -= self._sum(self._costs(steps[part] @ path))
         return np.asarray(out)
 
-
-class _OfLate(_OfStretches):
-    """Of cases whose outcome is known, and of others that had no event by some time.
-
-    Its nodes are those of the first, of all stretches, and then those of the second.
-    """
-
-    def __init__(
-        self, late: Late, edges: Floats, x: Floats, trials: Floats, hits: Floats, cell: Index,
-        first: Index, last: Index,
-    ) -> None:  # fmt: skip
-        self.known = _Binomial(x, trials + NO_CASE, hits, cell, first, last)
-        self.late = _LateNodes(late, edges, cover_of_stretches(x, cell, first, last), x)
-        self.centre = self.known.centre
-        self.x = np.concatenate([self.known.x, self.late.x])
-        self.stretch = np.concatenate([self.known.stretch, self.late.stretch])
-        self._parts = slice(self.known.x.size), slice(self.known.x.size, None)
-
-    def reach(self, variable: Floats) -> Floats:
-        """As `_OfStretches.reach`."""
-        known, late = self._parts
-        return np.maximum(self.known.reach(variable[known]), self.late.reach(variable[late]))
-
-    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
-        """As `_OfStretches.derivatives`."""
-        of_each = [
-            law.derivatives(delta[part], *(each[part] for each in variables))
-            for law, part in zip((self.known, self.late), self._parts, strict=True)
-        ]
-        return [sum(both) for both in zip(*of_each, strict=True)]
-
-    def ratio(
-        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
-    ) -> Floats:
-        """As `_OfStretches.ratio`."""
-        known, late = (
-            law.ratio(shift, slope, middle[part], directions[:, part], z)
-            for law, part in zip((self.known, self.late), self._parts, strict=True)
-        )
-        known += late
-        return known
-
-
-class _LateNodes(_OfStretches):
-    """Of cases that had no event by some time."""
-
-    def __init__(self, late: Late, edges: Floats, cover: Cover, x: Floats) -> None:
-        nodes = _late_nodes(late, edges, cover, x)
-        super().__init__(nodes, np.zeros(nodes.size.size))
-        self.r = nodes.hits
-        self.at_zero = self._sum(nodes.weight * np.log(1 - self.r * expit(nodes.x)))
-
-    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
-        """As `_OfStretches.derivatives`."""
-        g = expit_in_place(self.x + delta)
-        fall = g * (1 - g) * self.r / (1 - g * self.r)
-        information = np.maximum(fall * (1 - 2 * g + fall) * self.nodes.weight, 0)
-        fall *= self.nodes.weight
-        products = [
-            self._sum(information * v * w)
-            for k, v in enumerate(variables)
-            for w in variables[: k + 1]
-        ]
-        return [-self._sum(fall * v) for v in variables] + products
-
-    def ratio(
-        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
-    ) -> Floats:
-        """As `_OfStretches.ratio`."""
-        out = np.empty(shift.shape)
-        for part, log_odds in self._log_odds(middle, directions, z):
-            without = expit_in_place(log_odds)
-            without *= -self.r
+    def _costs(self, log_odds: Floats) -> Floats:
+        """What nodes take off the log likelihood, of curves (..., nodes); written over them."""
+        own = log_odds[..., self._of_known]
+        np.multiply(BINOMIAL.cost_near(own), self.known.weight, out=own)
+        if self.late is not None:
+            without = expit_in_place(log_odds[..., self._of_late])
+            without *= -self.late.hits
             np.log1p(without, out=without)
-            without *= self.nodes.weight
-            out[part] = self._sum(without) - self.at_zero
-        return out
+            without *= -self.late.weight
+        return log_odds
+
+    def _sum(self, values: Floats) -> Floats:
+        return self._over(np.add, values)
+
+    def _over(self, operation: np.ufunc, values: Floats) -> Floats:
+        """Over the nodes of each stretch, along the last axis."""
+        known = operation.reduceat(values[..., self._of_known], self.known.start, axis=-1)
+        if self.late is None:
+            return np.asarray(known)
+        late = operation.reduceat(values[..., self._of_late], self.late.start, axis=-1)
+        return np.asarray(operation(known, late))
 
 
 def _late_nodes(late: Late, edges: Floats, cover: Cover, x: Floats) -> Nodes:
@@ -461,15 +387,6 @@ def _rings() -> tuple[Floats, Floats]:
         2 * np.pi
     )
     return points, log_weight[ring] - np.log(SPOKES) - log_density
-
-
-def _sums(values: tuple[Floats, ...], cell: Index, first: Index, last: Index) -> list[Floats]:
-    """Sums over the rows of each stretch."""
-    sums = []
-    for value in values:
-        below = np.concatenate([[0.0], np.cumsum(np.bincount(cell, value))])
-        sums.append(below[last + 1] - below[first])
-    return sums
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from scipy.special import logit
 from bayescal.core.arrays import Floats
 from bayescal.model.cells import PartitionPrior, cell_edges, cell_of, draw_prior
 from bayescal.model.curve import Curve, Frame
+from bayescal.model.families import IDENTITY
 from bayescal.model.partition import (
     LEFT,
     LINE,
@@ -127,10 +128,6 @@ def prior_pieces(
     return np.hstack([drawn.shift, drawn.slope])
 
 
-def _basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    return logit(score), np.empty((score.size, 0))
-
-
 def _frame(score: Floats, trials: Floats, centre: float) -> Frame:
     return Frame(centre, cells=cells_of(score, trials))
 
@@ -148,7 +145,7 @@ PIECES = Curve(
     name="pieces",
     formula="logit s + shift + slope * logit s, shift and slope by cell of the scores",
     coordinates=(),
-    basis=_basis,
+    basis=IDENTITY.basis,
     combination=(),
     positive=(),
     derived=_derived,

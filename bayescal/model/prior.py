@@ -233,25 +233,6 @@ class OtherLaw:
         return pm.modelcontext(None).register_rv(self._variable(), name)
 
 
-def _check_scale(mu: Any, sigma: Any) -> None:
-    _check_real(mu, "mu")
-    _check_positive(sigma, "sigma")
-
-
-def _check_real(value: Any, name: str) -> None:
-    if not _is_number(value) or not -LARGEST <= value <= LARGEST:
-        raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
-
-
-def _check_positive(value: Any, name: str) -> None:
-    if not _is_number(value) or not 0 < value <= LARGEST:
-        raise InputError(f"{name} must be a positive number, got {shortened(repr(value))}.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real)
-
-
 def _check_others(others: Any) -> None:
     pairs = isinstance(others, tuple) and all(
         isinstance(pair, tuple)
@@ -267,8 +248,29 @@ def _check_others(others: Any) -> None:
         )
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
+
+
+class _Located:
+    """A law with a location `mu`, and parameters that are positive."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            kind = "finite" if name == "mu" else "positive"
+            inside = _is_number(value) and -LARGEST <= value <= LARGEST
+            if not inside or (kind == "positive" and value <= 0):
+                raise InputError(f"{name} must be a {kind} number, got {shortened(repr(value))}.")
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return getattr(pm, type(self).__name__)(name, **asdict(self))  # type: ignore[call-overload]
+
+
 @dataclass(frozen=True)
-class Normal:
+class Normal(_Located):
     """Normal distribution.
 
     Parameters
@@ -288,9 +290,6 @@ class Normal:
     mu: float
     sigma: float
 
-    def __post_init__(self) -> None:
-        _check_scale(self.mu, self.sigma)
-
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""
         z = (x - self.mu) / self.sigma
@@ -304,15 +303,9 @@ class Normal:
         """Independent draws of shape (size,)."""
         return rng.normal(self.mu, self.sigma, size)
 
-    def to_pymc(self, name: str) -> Any:
-        """The PyMC variable of this name; call it inside a model."""
-        import pymc as pm
-
-        return pm.Normal(name, self.mu, self.sigma)
-
 
 @dataclass(frozen=True)
-class StudentT:
+class StudentT(_Located):
     """Student-t distribution.
 
     Parameters
@@ -334,10 +327,6 @@ class StudentT:
     nu: float
     mu: float
     sigma: float
-
-    def __post_init__(self) -> None:
-        _check_scale(self.mu, self.sigma)
-        _check_positive(self.nu, "nu")
 
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""
@@ -361,12 +350,6 @@ class StudentT:
     def sample(self, rng: np.random.Generator, size: int) -> Floats:
         """Independent draws of shape (size,)."""
         return self.mu + self.sigma * rng.standard_t(self.nu, size)
-
-    def to_pymc(self, name: str) -> Any:
-        """The PyMC variable of this name; call it inside a model."""
-        import pymc as pm
-
-        return pm.StudentT(name, nu=self.nu, mu=self.mu, sigma=self.sigma)
 
 
 Distribution = Normal | StudentT | Rate | OtherLaw
@@ -505,9 +488,9 @@ class Prior:
         """Joint log density of draws `u` of shape (draws, d)."""
         return JointPrior(self, coordinates).logpdf(u)
 
-    def deviation_logpdf(self, deviations: Floats) -> Floats:
-        """Joint log density of deviations of shape (draws, k), tau summed out."""
-        taus, weights = np.array(self.roughness).T
+    def deviation_logpdf(self, deviations: Floats, tau: float | None = None) -> Floats:
+        """Joint log density of deviations of shape (draws, k), tau summed out or fixed."""
+        taus, weights = np.array(self.roughness if tau is None else ((tau, 1.0),)).T
         size, squares = deviations.shape[1], np.vecdot(deviations, deviations)
         level = np.log(weights) - size * np.log(taus)
         terms = level[:, None] - squares / (2 * taus**2)[:, None]
@@ -555,10 +538,11 @@ class Prior:
 
 @dataclass(frozen=True)
 class JointPrior:
-    """The prior of all coordinates of a curve; its deviations share one scale."""
+    """The prior of all coordinates of a curve, the scale of its deviations summed out or fixed."""
 
     prior: Prior
     coordinates: tuple[str, ...]
+    tau: float | None = None
 
     @cached_property
     def laws(self) -> tuple[list[tuple[int, Distribution]], NDArray[np.intp]]:
@@ -579,7 +563,7 @@ class JointPrior:
             density += law.logpdf(u[:, column])
         if not rough.size:
             return density
-        return density + self.prior.deviation_logpdf(u[:, rough])
+        return density + self.prior.deviation_logpdf(u[:, rough], self.tau)
 
     def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
         """Log density at one point of shape (d,), and its first and second derivatives.
@@ -592,7 +576,8 @@ class JointPrior:
             value += float(law.logpdf(u[column]))
             slope[column], curvature[column] = law.slope_and_curvature(u[column])
         if rough.size:
-            ((tau, _),) = self.prior.roughness
+            tau = self.tau
+            assert tau is not None
             slope[rough], curvature[rough] = -u[rough] / tau**2, -1 / tau**2
             value += (
                 float(slope[rough] @ u[rough]) / 2 - rough.size * np.log(2 * np.pi * tau**2) / 2

@@ -31,7 +31,7 @@ from bayescal.model.saturated import ANY_RISKS, MOST_SCORES, RiskPrior, are_few,
 
 # What a problem keeps that no family and no prior changes.
 SHARED_BY_FAMILIES = (
-    "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_merged_in", "_rules",
+    "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_rules",
 )  # fmt: skip
 
 
@@ -123,13 +123,7 @@ class Problem:
 
     def merged(self, row: NDArray[np.intp]) -> NDArray[np.intp]:
         """Row of the problem that each of these rows of the table is merged in."""
-        return self._merged_in[row]
-
-    @cached_property
-    def _merged_in(self) -> NDArray[np.intp]:
-        """Row of the problem that each row of the table is merged in."""
-        sizes = np.diff(self._first, append=self.table.score.size)
-        return np.repeat(np.arange(sizes.size), sizes)
+        return np.asarray(np.searchsorted(self._first, row, side="right") - 1)
 
     @property
     def is_merged(self) -> bool:
@@ -151,7 +145,7 @@ class Problem:
         if not self.is_merged:
             return values
         counted = self.table.trials if cases is None else cases
-        number = counted.reshape(-1, *(1 for _ in values.shape[1:]))
+        number = counted.reshape(-1, *[1] * (values.ndim - 1))
         total = self.sum_of_rows(number)
         return np.asarray(self.sum_of_rows(number * values) / np.where(total > 0, total, 1))
 
@@ -204,13 +198,15 @@ class Problem:
 
     def of_family(self, curve: Curve) -> Problem:
         """The same table for another family; one family's constants serve the simpler ones."""
-        prior = self.prior.with_others(curve.priors)
+        prior = self.prior.with_others(curve.priors) if curve.priors else self.prior
         return self._of_same_rows(curve=curve.at(self.frame), prior=prior)
 
     def _of_same_rows(self, **changes: Any) -> Problem:
         """The same table, edges and scores, with what was read off them."""
-        other = replace(self, **changes)
-        other.__dict__.update({name: getattr(self, name) for name in SHARED_BY_FAMILIES})
+        for name in SHARED_BY_FAMILIES:
+            getattr(self, name)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **changes)
         return other
 
     def with_prior(self, prior: Prior) -> Problem:

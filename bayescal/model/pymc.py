@@ -180,10 +180,6 @@ def model_of(
     if rows is None:
         of = problem.table if problem.of_times else problem
         rows = Observations(of.score, of.trials, of.hits)
-    if problem.of_times and rows.offset is not None:
-        raise InputError(
-            "offset was given beside times to an event, whose model has no offset. Leave it out."
-        )
     opened = pm.Model.get_context(error_if_none=False) if named else None
     if is_symbolic(rows.offset) and opened is None:
         raise InputError(

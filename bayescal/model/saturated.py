@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, logit
+from scipy.special import betaln
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import clipped
 from bayescal.core.sampling import resample
 from bayescal.model.curve import Curve, Frame
+from bayescal.model.families import IDENTITY
 
 # Events, and non-events, that the law adds to those at the score: a score of 0 has a law too.
 PSEUDO_CASE = 0.5
@@ -173,10 +174,6 @@ def prior_errors(
     return RiskSums(score, np.zeros(score.size), np.zeros(score.size), prior).draw(size, rng)
 
 
-def _basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    return logit(score), np.empty((score.size, 0))
-
-
 def _derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
     """The risks themselves."""
     errors = [u[f"error_{k}"] for k in range(1, len(frame.scores) + 1)]
@@ -188,7 +185,7 @@ SATURATED = Curve(
     name="saturated",
     formula="the log-odds of s + error, one error for each distinct score",
     coordinates=(),
-    basis=_basis,
+    basis=IDENTITY.basis,
     combination=(),
     positive=(),
     derived=_derived,

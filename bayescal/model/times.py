@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import maximise
@@ -245,12 +245,9 @@ class Share:
 
     def summed_bend(self, weight: Floats) -> Floats:
         """Weighted sum of the second derivatives, of shape (2 classes, 2 classes)."""
-        blocks = []
-        for power in range(3):
-            scaled = (weight * self.z**power)[:, None] * self.by_score
-            cross = self.steps.T @ scaled
-            blocks.append(np.diag(scaled.sum(axis=0)) - cross - cross.T)
-        return np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
+        powers = weight * _powers(self.z)
+        cross = (self.steps.T * powers[:, None]) @ self.by_score
+        return _by_a_and_c(powers @ self.by_score, cross + cross.transpose(0, 2, 1))
 
     def bend_along(self, matrix: Floats) -> Floats:
         """Trace of the second derivatives of each entry times a symmetric matrix."""
@@ -301,6 +298,22 @@ class Shares:
         return value, -weight @ by, -_block_diagonal(bends) - (by.T * weight) @ by
 
 
+def _powers(z: Floats) -> Floats:
+    """1, z and z squared, of shape (3, n)."""
+    return np.stack([np.ones_like(z), z, z * z])
+
+
+def _by_a_and_c(alone: Floats, crossed: Floats) -> Floats:
+    """The matrix of what is `alone` (3, k) on diagonals, less what is `crossed` (3, k, k).
+
+    Of a, of a with c, and of c, which are sums with 1, z and z squared; of shape (2 k, 2 k).
+    """
+    k = alone.shape[1]
+    blocks = -crossed
+    blocks[:, range(k), range(k)] += alone
+    return np.asarray(blocks[[[0, 1], [1, 2]]].transpose(0, 2, 1, 3).reshape(2 * k, 2 * k))
+
+
 class EventSums(NamedTuple):
     """What the likelihood of the steps needs of one kind of event, and the prior of its a and c."""
 
@@ -320,14 +333,12 @@ class EventSums(NamedTuple):
         q /= sums[:, None]
         log_sum = np.log(sums) + highest
         value = float(events @ at - total @ log_sum) - float(precision @ away**2) / 2
-        fitted = total[:, None] * q
-        slope = events - np.concatenate([fitted.sum(axis=0), z @ fitted]) - precision * away
-        blocks = []
-        for power in range(3):
-            weight = total * z**power
-            blocks.append(np.diag(weight @ q) - (q * weight[:, None]).T @ q)
-        information = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
-        return value, slope, information + np.diag(precision)
+        powers = total * _powers(z)
+        fitted = powers @ q
+        slope = events - fitted[:2].ravel() - precision * away
+        information = _by_a_and_c(fitted, (q.T * powers[:, None]) @ q)
+        information.ravel()[:: at.size + 1] += precision
+        return value, slope, information
 
 
 class Steps:
@@ -356,21 +367,34 @@ class Steps:
 
     def shares(self, partial: Partial, at: Floats | None = None) -> Shares:
         """Q and V of entries, at these or other values."""
-        z, each = self.law.standardised(partial.x), []
-        for own in np.split(self.at if at is None else at, self._ends):
-            k = own.size // 2
-            passed = self.law.passed(partial.step, k)
-            steps = softmax(own[:k] + z[:, None] * own[k:], axis=1)
-            value = np.vecdot(passed, steps)
-            each.append(Share(value, z, steps, steps * (passed - value[:, None])))
-        return Shares(tuple(each))
+        return self.shares_of(partial)(self.at if at is None else at)
+
+    def shares_of(self, partial: Partial) -> Callable[[Floats], Shares]:
+        """The same at any values, with what does not depend on them done once."""
+        z = np.asarray(self.law.standardised(partial.x))
+        passed = [self.law.passed(partial.step, each.centre.size // 2) for each in self._of]
+
+        def shares(at: Floats) -> Shares:
+            each = []
+            for own, of_own in zip(np.split(at, self._ends), passed, strict=True):
+                k = own.size // 2
+                steps = own[:k] + z[:, None] * own[k:]
+                steps -= steps.max(axis=1, keepdims=True)
+                np.exp(steps, out=steps)
+                steps /= steps.sum(axis=1, keepdims=True)
+                value = np.vecdot(of_own, steps)
+                each.append(Share(value, z, steps, steps * (of_own - value[:, None])))
+            return Shares(tuple(each))
+
+        return shares
 
     def likeliest(self, partial: Partial, g: Floats) -> Steps:
         """The same, at the likeliest values given a curve by its values at the entries."""
+        shares = self.shares_of(partial)
 
         def objective(at: Floats) -> tuple[float, Floats, Floats]:
             value, slope, information = self.of_events(at)
-            late, by, bend = self.shares(partial, at).late(g, partial.weight)
+            late, by, bend = shares(at).late(g, partial.weight)
             return value + late, slope + by, bend - information
 
         best = maximise(objective, self.at, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS)

@@ -156,7 +156,9 @@ class Correction:
         return self._log_of_nodes(g) + self.constant
 
     def _log_of_nodes(self, g: Floats) -> Floats:
-        return np.asarray(np.log(1 - g * self.ratio) @ self.weight)
+        without = g * -self.ratio
+        without += 1
+        return np.asarray(np.log(without, out=without) @ self.weight)
 
     def mean_of_entries(self, values: Floats) -> Floats:
         """Means over the entries that nodes stand for, of values of shape (columns, entries).
@@ -209,16 +211,17 @@ class Correction:
     def _turned(self) -> Floats:
         """Slope of half the log determinant by a and c: the step moves the curvature, too."""
         steps, slope = self.steps, np.zeros(self.steps.at.size)
+        shares = steps.shares_of(self.partial)
         for k in range(slope.size) if self.partial.size else ():
             for sign in (-1, 1):
                 at = steps.at.copy()
                 at[k] += sign * BESIDE_STEPS
-                slope[k] += sign * self._trace_at(at) / (4 * BESIDE_STEPS)
+                slope[k] += sign * self._trace_at(at, shares(at)) / (4 * BESIDE_STEPS)
         return slope
 
-    def _trace_at(self, at: Floats) -> float:
+    def _trace_at(self, at: Floats, shares: Shares) -> float:
         """Trace of the information at other steps, times the inverse of that here."""
-        shares, g = self.steps.shares(self.partial, at), self._of_entries
+        g = self._of_entries
         columns = self._columns(shares)[:, at.size :]
         rates = _rates(g, _ratio(shares), len(shares.each))
         products = np.column_stack([rates[i] * rates[j] for i, j in self._pairs] + rates)

@@ -21,10 +21,10 @@ from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.model.priors import StudentT
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
-from bayescal.multilevel.followed import densities_of, over_steps_of_sample
+from bayescal.multilevel.followed import over_steps_of_sample
 from bayescal.multilevel.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.sample import draw_effects
+from bayescal.multilevel.sample import DRAWS_A_PROPOSAL, draw_effects
 from bayescal.multilevel.term import FARTHER
 from bayescal.posterior.imputed import mixed
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -118,7 +118,7 @@ OfPeriods: TypeAlias = CurveDensity | SharedDensity
 def densities_in_time(problem: MultilevelProblem) -> list[CurveDensity]:
     """The density of each period, in order of time."""
     order = np.argsort(problem.terms[0].of_group).tolist()
-    densities = densities_of(problem, order)
+    densities = problem.densities(order)
     return [densities[k] for k in order]
 
 
@@ -191,16 +191,16 @@ def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
 
 @one_blas_thread
 def draw_terms(
-    problem: MultilevelProblem, draws: int, proposals: int | None = None
+    problem: MultilevelProblem, draws: int, draws_a_proposal: int = DRAWS_A_PROPOSAL
 ) -> MultilevelDraws:
     """Posterior draws by the fast engine of these terms.
 
-    Scales are chosen from so many proposals, by default as many as draws; effects are drawn anew
-    for each draw. Changes with time have as many as draws.
+    So many draws have one proposal of the scales; effects are drawn anew for each. Of changes with
+    time it is the usual number.
     """
     if problem.is_walk:
         return draw_changes(problem, draws)
-    return draw_effects(problem, draws, proposals)
+    return draw_effects(problem, draws, draws_a_proposal)
 
 
 def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:

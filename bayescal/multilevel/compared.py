@@ -13,6 +13,7 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.core.text import shortened
+from bayescal.core.versions import one_blas_thread
 from bayescal.inference.loo import (
     DRAWS,
     CasesOfClusters,
@@ -29,7 +30,6 @@ from bayescal.model.rows import every_row
 from bayescal.model.times import Steps, entries_of, steps_of
 from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS, undefined_measures
@@ -223,6 +223,7 @@ RAW = ("tce", *RATIO_AND_SLOPE)
 NEAR_RAW, MOST_RAW = 1e-10, 20.0
 
 
+@one_blas_thread
 def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
     """The table of `MultilevelPosterior.table`."""
     import pandas as pd
@@ -233,8 +234,7 @@ def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.Data
         parts = parts + post.parts(list(post.levels))
     rows, off = [], []
     for part in parts:
-        # Of one axis there can be 2000 levels, whose evaluations are not kept.
-        view = post.at(part.levels) if several else post._view_alone({"at": part.levels})
+        view = post.at(part.levels)
         row, tce = _row(post.problem, part.level, view, ci_prob), view.values_of("tce")
         rows.append(row | {"prob_off": 1 - share_below(tce, delta)})
         if kind == "sites":
@@ -379,7 +379,7 @@ def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
             "of one site at least."
         )
     taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
-    steps = shared_steps(problem).steps if problem.pooled.of_times else None
+    steps = problem.shared_steps.steps if problem.pooled.of_times else None
     if problem.adjustments:
         return clusters_left_out(list(_parts_of_groups(drawn, taken, steps)))
     groups = [

@@ -61,8 +61,8 @@ BEGINS = 0.2
 NARROW_SCALES = 0.25
 # Standard deviation of each coordinate of an average that is held at exact calibration.
 ON_DIAGONAL = 1e-3
-# How many times fewer proposals than draws serve a fit whose average is known, and the least.
-FEWER, LEAST_PROPOSALS = 4, 1000
+# Draws for each proposal of the scales where the average is known, which few draws are of.
+MORE_DRAWS_A_PROPOSAL = 4
 # Least share of the draws that a component has for its diagnostics to matter.
 SHARE_THAT_MATTERS = 0.05
 # Largest Monte Carlo error of a log evidence that shares of components are read from.
@@ -93,8 +93,7 @@ def explained(fit: MultilevelDraws) -> Explained:
     """
     if "log_evidence" not in fit.stats:
         return Explained(fit, None)
-    proposals = min(max(fit.size // FEWER, LEAST_PROPOSALS), fit.size)
-    pinned = draw_terms(_with_exact_average(fit.problem), fit.size, proposals)
+    pinned = draw_terms(_with_exact_average(fit.problem), fit.size, MORE_DRAWS_A_PROPOSAL)
     if fit.problem.is_walk:
         return _of_walk(fit, pinned)
     free = at_two_scales(fit.problem, fit.start) * with_narrow_effects(fit)
@@ -151,7 +150,7 @@ def _with_exact_average(problem: MultilevelProblem) -> MultilevelProblem:
     """
     pooled, law = problem.pooled, Normal(0.0, ON_DIAGONAL)
     prior = replace(pooled.prior, shift=law, log_slope=law, asymmetry=law)
-    return replace(problem, pooled=replace(pooled, prior=prior), unlike=problem.prior_of_unlike)
+    return replace(problem, pooled=replace(pooled, prior=prior), against=problem)
 
 
 def at_two_scales(problem: MultilevelProblem, start: Floats) -> Floats:

@@ -6,7 +6,7 @@ what integrating over the steps adds to their likelihood, all groups together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.sampling import Sample, resample
-from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
 from bayescal.model.law import log_without
 from bayescal.model.rows import columns_at
 from bayescal.model.times import Partial
 from bayescal.model.times_rows import Correction
-from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 
@@ -28,27 +26,10 @@ ROOM_OF_STEPS = 1 << 22
 EVEN_WEIGHTS = 1e-9
 
 
-def shared_steps(problem: MultilevelProblem) -> SharedSteps:
-    """Those of a problem, computed once: they depend on its tables alone."""
-    return steps_in_common(problem.pooled, problem.labels, problem.tables)
-
-
-def densities_of(
-    problem: MultilevelProblem, groups: Iterable[int], nodes: Nodes = CURVE_NODES
-) -> dict[int, CurveDensity]:
-    """The density of the curve of each of some groups; of times, given the likeliest steps of Q."""
-    made, shared = {}, shared_steps(problem) if problem.pooled.of_times else None
-    for k in groups:
-        group = problem.groups[problem.labels[k]].of_single_cases()
-        own = CurveDensity(group, nodes) if shared is None else given_steps(group, k, shared)
-        made[k] = own.adjusted_by(problem.adjustments.get(k))
-    return made
-
-
 def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> Floats:
     """What integrating over the steps of Q adds to the log likelihood of all groups.
 
-    And what all nodes add to the coarse ones, which `densities_of` has. Where cases come in
+    And what all nodes add to the coarse ones, which `densities` has. Where cases come in
     clusters, both are those of the curves at which the likelihood of independent cases is read;
     exact calibration has what it has without clusters.
     """
@@ -75,7 +56,7 @@ def _read(problem: MultilevelProblem, curves: Sequence[Floats]) -> list[Floats]:
 
 def _of_curves(problem: MultilevelProblem, curves: Sequence[Floats]) -> Floats:
     """What integrating over the steps adds for independent cases, by coefficients."""
-    shared, size = shared_steps(problem), len(curves[0])
+    shared, size = problem.shared_steps, len(curves[0])
     every, coarse = (_Stacked(problem, nodes) for nodes in (shared.partial, shared.coarse))
     rooms = max(every.partial.size, 1), ROOM_OF_STEPS
     first = every.values(curves, next(iter(blocks(size, *rooms))))
@@ -150,6 +131,6 @@ def identity_of_times(problem: MultilevelProblem) -> float:
     still = [np.zeros((1, problem.pooled.curve.size))] * len(problem.labels)
     groups = [problem.labels.index(label) for label in problem.tables]
     value = float(log_over_steps(problem, still)[0])
-    for density in densities_of(problem, groups).values():
+    for density in problem.densities(groups).values():
         value += float(density.log_likelihood(still[0])[0])
     return value

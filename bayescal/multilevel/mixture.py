@@ -20,7 +20,7 @@ from bayescal.data.rows import Rows
 from bayescal.data.table import CalibrationData
 from bayescal.model.curve import Curve, CurveAtScores, Frame, expit_in_place
 from bayescal.model.problem import Problem
-from bayescal.posterior.population import Bootstrap, ClusterBootstrap, dirichlet
+from bayescal.posterior.population import Bootstrap, CaseBootstrap, ClusterBootstrap
 
 MOST_SHARES = 20
 CASES_OF_A_SHARE = 25
@@ -189,7 +189,8 @@ class OwnProblem(Problem):
         """The law of the weights of rows, of the cases as they stand in the table of groups."""
         clusters = data.with_several_clusters().clusters
         if clusters is None or clusters.are_single:
-            return _Weights(self.by_row(lambda part: part.trials), self.trials)
+            counted = self.by_row(lambda part: part.trials)
+            return CaseBootstrap(counted, self.trials / counted)
         row, first = np.empty(data.score.size, np.intp), 0
         rank, group = np.argsort(self.order), np.asarray(data.group)
         for label, part in zip(data.groups, self.parts, strict=True):
@@ -227,19 +228,3 @@ class _OwnCurves:
         if calibrated.any():  # without the rounding of a trip through log-odds
             np.copyto(curve, self.stated, where=calibrated[:, self.owner])
         return curve
-
-
-class _Weights(NamedTuple):
-    """Weights of independent cases: as many as are counted, which stand for `cases`."""
-
-    counted: Floats
-    cases: Floats
-
-    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
-        """Weights of a block of draws, of shape (draws of the block, rows)."""
-        weight = dirichlet(self.counted, part.stop - part.start, rng) * (self.cases / self.counted)
-        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
-
-    def worth(self, values: Floats) -> float:
-        """One: cases are independent."""
-        return 1.0

@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 
 
 PERIOD = "period"
+# Most numbers of curves whose evaluations are kept, with as many weights: those of 40 hospitals in
+# 24 months would need 3 GB.
+MOST_KEPT = 1 << 25
 CURVE_AT = np.linspace(0.05, 0.95, 19)
 # What data a fit of each kind is of.
 FITTED_BY = {
@@ -270,15 +273,16 @@ class MultilevelPosterior:
     # Each of the curves
 
     def _view(self, key: Mapping[str, Any]) -> CalibrationPosterior:
-        """The posterior of one curve, made once."""
+        """The posterior of one curve; the last ones keep what was evaluated."""
         name = repr(key)
         if name not in self._views:
-            self._views[name] = self._view_alone(key)
+            self._views[name] = CalibrationPosterior([fit.part(key) for fit in self._fits])
+            sizes = [
+                each.draws * each.tables[0].problem.score.size for each in self._views.values()
+            ]
+            while len(sizes) > 1 and sum(sizes) > MOST_KEPT:
+                del self._views[next(iter(self._views))], sizes[0]
         return self._views[name]
-
-    def _view_alone(self, key: Mapping[str, Any]) -> CalibrationPosterior:
-        """The same, not kept, with all that will be evaluated."""
-        return CalibrationPosterior([fit.part(key) for fit in self._fits])
 
     @cached_property
     def _views(self) -> dict[str, CalibrationPosterior]:
@@ -305,7 +309,7 @@ class MultilevelPosterior:
         CalibrationPosterior
             Of the cases with all of these levels. If they are of several groups its curve is, at
             each score, the mean of the curves of the groups, weighted by how many of the cases near
-            that score each has.
+            that score each has. Errors of groups cancel in it; `own` has those of the patients.
 
         Raises
         ------
@@ -428,7 +432,7 @@ class MultilevelPosterior:
         key = {"new": self._one_axis(by)}
         if scores is None:
             return self._view(key)
-        return self._view_alone(key | {"scores": as_scores(scores, "scores").tolist()})
+        return self._view(key | {"scores": as_scores(scores, "scores").tolist()})
 
     def _one_axis(self, by: Any) -> str:
         """The axis that is named, or the only one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
@@ -18,12 +18,12 @@ from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.roles import Periods, in_order, read_periods
 from bayescal.data.table import CalibrationData, check_factors
-from bayescal.inference.density import Adjustment
+from bayescal.inference.density import CURVE_NODES, Adjustment, CurveDensity, Nodes
 from bayescal.model.draws import one_table
 from bayescal.model.prior import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
-from bayescal.multilevel.clusters import steps_in_common
+from bayescal.multilevel.clusters import SharedSteps, given_steps, steps_in_common
 from bayescal.multilevel.known import (
     MOST_KNOWN_ROWS,
     KnownSite,
@@ -31,6 +31,12 @@ from bayescal.multilevel.known import (
     as_known,
     check_few_sites,
     scores_of_known,
+)
+from bayescal.multilevel.likelihood import (
+    SITE_NODES,
+    SiteLikelihood,
+    SummaryLikelihood,
+    of_tables,
 )
 from bayescal.multilevel.mixture import mixture_of, shares_of
 from bayescal.multilevel.term import LEAST_ROBUST, Term, Vary, VaryBy, as_vary
@@ -59,8 +65,8 @@ class MultilevelProblem:
 
     `data` has scores alone if all groups are sites known by their summaries. `pooled` has all
     patients as one table, and the prior of the average, or of the first period. With one axis the
-    name of a group is its level, with several all of its levels, as JSON. By the scales of
-    `unlike` levels are spread where the prior of the average is one that it is weighed against.
+    name of a group is its level, with several all of its levels, as JSON. A problem with another
+    prior of the average is weighed `against` the one that it is made of, whose likelihoods it has.
     """
 
     data: CalibrationData
@@ -68,7 +74,7 @@ class MultilevelProblem:
     axes: dict[str, tuple[str, ...]]
     terms: tuple[Term, ...]
     known: tuple[KnownSite, ...] = ()
-    unlike: Prior | None = None
+    against: MultilevelProblem | None = None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -124,7 +130,7 @@ class MultilevelProblem:
     @property
     def prior_of_unlike(self) -> Prior:
         """The prior by whose scales levels unlike the others are spread."""
-        return self.pooled.prior if self.unlike is None else self.unlike
+        return (self if self.against is None else self.against).pooled.prior
 
     @property
     def varying(self) -> tuple[str, ...]:
@@ -158,6 +164,34 @@ class MultilevelProblem:
         }
 
     @cached_property
+    def likelihoods(self) -> list[SiteLikelihood]:
+        """What the data of every group say at its coordinates, of groups of one size together."""
+        if self.against is not None:
+            return self.against.likelihoods
+        known = {self.labels.index(label): each for label, each in self.summaries.items()}
+        tables = [k for k in range(len(self.labels)) if k not in known]
+        return [
+            *of_tables(self.pooled, self.columns, self.densities(tables, SITE_NODES)),
+            *(SummaryLikelihood(each, self.columns, k) for k, each in known.items()),
+        ]
+
+    @property
+    def shared_steps(self) -> SharedSteps:
+        """When events come, in all groups: computed once, as it depends on the tables alone."""
+        return steps_in_common(self.pooled, self.labels, self.tables)
+
+    def densities(
+        self, groups: Iterable[int], nodes: Nodes = CURVE_NODES
+    ) -> dict[int, CurveDensity]:
+        """The density of the curve of some groups; of times, given the likeliest steps of Q."""
+        made, shared = {}, self.shared_steps if self.pooled.of_times else None
+        for k in groups:
+            group = self.groups[self.labels[k]].of_single_cases()
+            own = CurveDensity(group, nodes) if shared is None else given_steps(group, k, shared)
+            made[k] = own.adjusted_by(self.adjustments.get(k))
+        return made
+
+    @cached_property
     def adjustments(self) -> dict[int, Adjustment]:
         """How clusters flatten the likelihood of each group with patients, by its index.
 
@@ -171,7 +205,7 @@ class MultilevelProblem:
         each = {self.labels.index(label): group for label, group in self.tables.items()}
         shared = None
         if self.pooled.of_times:
-            shared = steps_in_common(self.pooled, self.labels, self.tables)
+            shared = self.shared_steps
         return adjustments_of(self.data, each, self.prior_of_unlike, shared)
 
     def _group(self, label: str) -> Problem:

@@ -25,7 +25,6 @@ from bayescal.model.draws import OneOf, Part
 from bayescal.model.problem import Problem
 from bayescal.model.times import Steps, steps_of, told_of
 from bayescal.multilevel.curves import Curves
-from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -278,7 +277,7 @@ class SamePatients:
         """How the curve of each model at each site follows its patients."""
         each = []
         for model, post in enumerate(self.posts):
-            steps = shared_steps(post.problem).steps if post.problem.pooled.of_times else None
+            steps = post.problem.shared_steps.steps if post.problem.pooled.of_times else None
             own = zip(self.labels, post._free.groups, strict=True)
             each.append(
                 {

@@ -33,7 +33,7 @@ from bayescal.planning._riley import (
     slope_size,
 )
 from bayescal.planning.result import PLANNED_LABELS, Plan
-from bayescal.planning.search import Goal, Search
+from bayescal.planning.search import LARGEST_SIZE, Goal, Search
 from bayescal.planning.setting import PlannedClusters, Setting, as_clusters, as_truth, setting_of
 from bayescal.planning.studies import CONCLUSIONS, Analysis, Studies
 
@@ -152,14 +152,9 @@ def plan(
     probit of the probability, is a line in log n. Tables are simulated at 128 scores. Near zero a
     distance is bounded, so that its interval narrows more slowly than 1 / sqrt(n).
 
-    With one family the widths of O/E, calibration-in-the-large, intercept, slope and signed error
-    are first computed by the normal approximation of its posterior; 32 studies at the planned size
-    are then analysed in full, and the widths corrected by what these say.
-
-    Else every study is analysed: the average holds the exactly calibrated model, whose slope has no
-    width, with a probability that differs from study to study. It takes about ten times as long as
-    one family. Few studies are looked at first; a size stays with 100 if these leave no
-    doubt on which side of the goal it is, and the two sizes on either side of the goal get all.
+    Every study is analysed. The average over families takes about ten times as long as one family.
+    Few studies are looked at first; a size stays with 100 if these leave no doubt on which side of
+    the goal it is, and the two sizes on either side of the goal get all.
 
     With clusters, the size is that of independent patients times the design effect 1 + (m - 1) icc,
     where m is the sum of the squared cluster sizes over the sum of the sizes. Few clusters make
@@ -181,7 +176,7 @@ def plan(
     --------
     >>> import bayescal as bc
     >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
-    >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "curve"}
+    >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "wald"}
     >>> result = bc.plan(**goal, truth="clinical", scores=scores, random_state=1)
     >>> 2000 < result.n < 5000
     True
@@ -216,12 +211,7 @@ def plan(
     )
     work = Studies(planned, setting, seed, n_jobs, progress, clusters)
     search = Search(goal, work.values, seed)
-    start = work.start(goal.width if goal.width is not None else limit)
-    n, error = search.size(start)
-    if work.is_approximate:
-        work.correct(n)
-        search = Search(goal, work.values, seed)
-        n, error = search.size(n)
+    n, error = search.size(_first_guess(setting, name, goal.width, limit, half, clusters))
     for other in (n / 2, 2 * n):
         work.around(other, search)
     table = _table(search, goal, setting, name, half, clusters)
@@ -321,6 +311,27 @@ def _check_reachable(setting: Setting, goal: Goal, conclude: str, limit: float) 
             f"the true calibration error is {side} limit={limit:g} with probability "
             f"{chance(share)}."
         )
+
+
+def _first_guess(
+    setting: Setting,
+    of: str,
+    width: float | None,
+    limit: float,
+    half: float,
+    clusters: PlannedClusters | None,
+) -> float:
+    """About so many patients, by a closed form: the share of events, if none is of the goal."""
+    share = setting.prevalence
+    sizes = _closed_form(setting, of, width, half)
+    alone = {"share": share * (1 - share) * (2 * half / (width or limit)) ** 2}
+    (size,) = (sizes or alone).values()
+    if sizes and size > 2 * LARGEST_SIZE:
+        raise InputError(
+            f"width {width:g} is out of reach: it would take about {size:,.0f} patients, and "
+            f"more than {LARGEST_SIZE:,} are not simulated. Ask for a wider interval."
+        )
+    return min(size * (1 if clusters is None else clusters.effect), LARGEST_SIZE)
 
 
 def _table(

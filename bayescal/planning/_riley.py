@@ -11,6 +11,7 @@ from scipy.special import expit, logit, ndtri
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level, as_number, check_choice
+from bayescal.core.optimise import clipped
 from bayescal.core.text import shortened
 from bayescal.planning.setting import as_nodes
 from bayescal.validation.truths import LogitNormalScores, population
@@ -23,11 +24,16 @@ __all__ = [
     "observed_expected_size",
     "observed_expected_width",
     "riley",
+    "slope_error",
     "slope_size",
     "slope_variance",
 ]
 
 LEAST_LEVEL = 1e-6
+MODE_STEPS = 50
+MODE_CONVERGED = 1e-6
+LEAST_VARIANCE = 1e-12
+SEPARATED = 1e-3
 
 
 def half_width(ci_prob: float) -> float:
@@ -95,6 +101,49 @@ def slope_variance(log_odds: Floats, weight: Floats) -> float:
 def slope_size(log_odds: Floats, weight: Floats, width: float, half: float) -> float:
     """Cases at which the interval of the calibration slope has a width."""
     return slope_variance(log_odds, weight) * (2 * half / width) ** 2
+
+
+def slope_error(score: Floats, trials: Floats, hits: Floats) -> Floats:
+    """Standard error of the slope of a logistic regression in each study, of shape (studies,).
+
+    Infinite where the estimate does not exist.
+    """
+    x = np.broadcast_to(logit(clipped(score)), trials.shape)
+    total = trials.sum(axis=1, keepdims=True)
+    line = _line(trials / total, x, hits / total)
+    each = trials * line * (1 - line)
+    mean = np.vecdot(each, x) / np.maximum(each.sum(axis=1), LEAST_VARIANCE)
+    information = np.vecdot(each, (x - mean[:, None]) ** 2)
+    events = hits.sum(axis=1)
+    solved = (events > 0) & (events < total[:, 0]) & (information > SEPARATED)
+    return np.where(solved, 1 / np.sqrt(np.maximum(information, SEPARATED)), np.inf)
+
+
+def _line(weight: Floats, x: Floats, events: Floats) -> Floats:
+    """Probabilities of the line in log-odds with the same sums of events.
+
+    Shapes: `weight`, `x`, `events` (studies, rows).
+    """
+    mean = np.vecdot(weight, x)[:, None]
+    spread = np.sqrt(np.vecdot(weight, (x - mean) ** 2))[:, None]
+    z = (x - mean) / np.maximum(spread, LEAST_VARIANCE)
+    first, second = events.sum(axis=1), np.vecdot(events, z)
+    # From a line without slope Newton steps do not overshoot far.
+    a, b = logit(clipped(first)), np.zeros(len(x))
+    line = expit(a[:, None] + b[:, None] * z)
+    for _ in range(MODE_STEPS):
+        each = weight * line * (1 - line)
+        miss, miss_z = first - np.vecdot(weight, line), second - np.vecdot(weight * line, z)
+        mass = np.maximum(each.sum(axis=1), LEAST_VARIANCE)
+        of_z, of_square = np.vecdot(each, z), np.vecdot(each, z * z)
+        area = np.maximum(of_square * mass - of_z**2, LEAST_VARIANCE)
+        step = np.clip((mass * miss_z - of_z * miss) / area, -1, 1)
+        up = np.clip((of_square * miss - of_z * miss_z) / area, -1, 1)
+        a, b = a + up, b + step
+        line = expit(a[:, None] + b[:, None] * z)
+        if max(np.abs(step).max(), np.abs(up).max()) < MODE_CONVERGED:
+            break
+    return np.asarray(line)
 
 
 CLOSED_FORMS = ("observed_expected", "c_statistic", "calibration_slope")

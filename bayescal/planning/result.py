@@ -114,7 +114,7 @@ class Plan:
         --------
         >>> import bayescal as bc
         >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
-        >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "curve"}
+        >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "wald"}
         >>> plan = bc.plan(**goal, truth="clinical", scores=scores, random_state=1)
         >>> plan.protocol().startswith("Sample size. We plan to include ")
         True

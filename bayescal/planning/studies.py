@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import DiagnosticWarning, InputError
+from bayescal.core.errors import InputError
 from bayescal.core.progress import Progress, bar
-from bayescal.core.sampling import BAD_K
 from bayescal.core.text import shortened
 from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
-from bayescal.model.curves import CURVES, Curve
-from bayescal.model.priors import PRESETS, Prior
+from bayescal.model.curves import Curve
+from bayescal.model.priors import Prior
 from bayescal.planning._riley import (
     c_statistic_error,
     half_width,
     observed_expected_width,
+    slope_error,
 )
-from bayescal.planning.approximate import LINEAR, NormalPosterior, logistic_slope_error
-from bayescal.planning.search import GRID_OF_SIZES, LARGEST_SIZE, Extent, Search
+from bayescal.planning.search import GRID_OF_SIZES, Extent, Search
 from bayescal.planning.setting import PlannedClusters, Setting, stream
 from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -98,14 +97,6 @@ class Analysis:
         family = None if self.method == "average" else self.curve
         return as_posterior(fit(data, curve=family, engine="importance", **options))
 
-    def reliable_width(self, data: CalibrationData, seed: int) -> float:
-        """The width, or NaN where importance sampling is unreliable."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticWarning)
-            post = self.posterior(data, seed)
-            lower, upper = post.interval(self.of, self.ci_prob)
-        return upper - lower if float(post.diagnostics["pareto_k"]) <= BAD_K else np.nan
-
 
 def analyse(analysis: Analysis, setting: Setting, n: int, seed: int, first: int) -> Floats:
     """Results of the analysis in simulated studies of one size, of shape (studies,)."""
@@ -123,11 +114,7 @@ def analysis_seed(seed: int, n: int, study: int) -> int:
 
 
 BATCH, MOST_JOBS = 25, 10_000
-FIRST_SIZE = 1000
-CORRECTED_BY = 32
 FIRST_LOOK = 100
-# Scores nearer to 0 or 1 are read as the table says, and not by the approximation.
-CLOSE_TO_ENDS = 1e-13
 
 
 class Studies:
@@ -151,8 +138,6 @@ class Studies:
         self.half = half_width(analysis.ci_prob)
         self._n_jobs, self._progress = _as_jobs(n_jobs), progress
         self._known: dict[tuple[int, int], Floats] = {}
-        self._ratios = np.ones(1)
-        self._quick: dict[int, Floats] = {}
 
     @property
     def is_exact(self) -> bool:
@@ -160,25 +145,6 @@ class Studies:
         analysis = self.analysis
         by_counts = analysis.of == "c_statistic" or analysis.method == "wald"
         return by_counts and analysis.conclude is None
-
-    @property
-    def is_approximate(self) -> bool:
-        """Whether widths are computed by the normal approximation and then corrected.
-
-        Not those of the average: it holds the exactly calibrated model, whose slope has no width,
-        with a probability that differs from study to study and grows with their size.
-        """
-        analysis, score, family = self.analysis, self.setting.score, self.analysis.curve
-        inside = score.min() > CLOSE_TO_ENDS and score.max() < 1 - CLOSE_TO_ENDS
-        return (
-            not self.is_exact
-            and analysis.method == "curve"
-            and analysis.conclude is None
-            and analysis.of in LINEAR
-            and inside
-            and not (family.is_rough or family.has_atoms)
-            and family.size > 0
-        )
 
     def values(self, n: int, extent: Extent = "all") -> Floats:
         """Widths, or conclusions as 1 and 0, of studies of one size, of shape (studies,)."""
@@ -193,53 +159,8 @@ class Studies:
         """The same of independent patients."""
         if self.is_exact:
             return self._exact(n)
-        if self.is_approximate:
-            if extent == "look":
-                return self._widths(self.setting.part(range(min(self.setting.size, FIRST_LOOK))), n)
-            if n not in self._quick:
-                self._quick[n] = self._widths(self.setting, n)
-            return self._quick[n] * np.resize(self._ratios, self.setting.size)
         most = {"look": 1, "around": 2, "part": FIRST_LOOK // BATCH, "all": None}[extent]
         return self._analysed(n, range(0, self.setting.size, BATCH)[:most])
-
-    def start(self, width: float) -> float:
-        """A first guess of the size, by the width in a few studies: approximate, of one line."""
-        linear = self.analysis.of in LINEAR and self.analysis.conclude is None
-        if self.is_exact or self.is_approximate:
-            middle = float(np.median(self.values(FIRST_SIZE, "look")))
-        else:
-            few = self.setting.part(range(min(self.setting.size, BATCH)))
-            counts = few.counts(FIRST_SIZE, self.seed)
-            quick = NormalPosterior.of(few, *counts, CURVES["logistic"], PRESETS["neutral"])
-            of = self.analysis.of if linear else "signed_error"
-            middle = float(np.median(quick.widths(of, self.half)))
-            if self.clusters is not None:
-                middle *= self.clusters.effect**0.5
-        start = FIRST_SIZE * (middle / width) ** 2 if np.isfinite(middle) else float(FIRST_SIZE)
-        if (self.is_exact or linear) and start > 2 * LARGEST_SIZE:
-            raise InputError(
-                f"width {width:g} is out of reach: it would take about {start:,.0f} patients, and "
-                f"more than {LARGEST_SIZE:,} are not simulated. Ask for a wider interval."
-            )
-        return min(start, LARGEST_SIZE)
-
-    def correct(self, n: int) -> None:
-        """Fit some studies of a size, and correct the approximate widths by them."""
-        n = n if self.clusters is None else self.clusters.independent(n)
-        few = self.setting.part(range(min(self.setting.size, CORRECTED_BY)))
-        quick = self._widths(few, n)
-        fitted = np.array(
-            [
-                self.analysis.reliable_width(
-                    few.study(n, self.seed, k), analysis_seed(self.seed, n, k)
-                )
-                for k in range(few.size)
-            ]
-        )
-        ratio = fitted / quick
-        reliable = ratio[np.isfinite(ratio) & (ratio > 0)]
-        if reliable.size:
-            self._ratios = reliable
 
     def around(self, n: float, search: Search) -> None:
         """Look at a size too, for the table and its figure."""
@@ -254,12 +175,7 @@ class Studies:
             return 2 * self.half * c_statistic_error(trials, hits)
         if self.analysis.of == "observed_expected":
             return observed_expected_width(hits.sum(axis=1), n, self.half)
-        return 2 * self.half * logistic_slope_error(self.setting.score, trials, hits)
-
-    def _widths(self, setting: Setting, n: int) -> Floats:
-        counts = setting.counts(n, self.seed)
-        quick = NormalPosterior.of(setting, *counts, self.analysis.curve, self.analysis.prior)
-        return quick.widths(self.analysis.of, self.half)
+        return 2 * self.half * slope_error(self.setting.score, trials, hits)
 
     def _analysed(self, n: int, starts: range) -> Floats:
         """Results of batches of studies, each by its first one; those known are used again."""

@@ -486,7 +486,7 @@ def plan(result: Any, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
     --------
     >>> import bayescal as bc
     >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
-    >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "curve"}
+    >>> goal = {"of": "calibration_slope", "width": 0.3, "analysis": "wald"}
     >>> result = bc.plan(**goal, truth="clinical", scores=scores, random_state=1)
     >>> [panel.get_xlabel() for panel in bc.plots.plan(result)]
     ['Patients', 'Patients']

@@ -74,7 +74,7 @@ LETTER = 0.47
 # Room of a legend, as a share of the axes' width: it may also stand under their labels.
 WIDER = 1.25
 # How far an axis goes beyond what is drawn.
-ROOM = 1.15
+HEADROOM = 1.15
 
 Scale = Literal["linear", "root", "log"]
 
@@ -262,8 +262,8 @@ def as_limits(limits: tuple[float, float] | str, drawn: Floats) -> tuple[float, 
     if isinstance(limits, str) and limits == "auto":
         lowest, highest = float(drawn.min()), float(drawn.max())
         if highest < 0.5:
-            return 0.0, round_up(ROOM * highest)
-        return (1 - round_up(ROOM * (1 - lowest)) if lowest > 0.5 else 0.0), 1.0
+            return 0.0, round_up(HEADROOM * highest)
+        return (1 - round_up(HEADROOM * (1 - lowest)) if lowest > 0.5 else 0.0), 1.0
     ends = as_items(limits, "limits")
     numbers = len(ends) == 2 and all(isinstance(end, (int, float, np.number)) for end in ends)
     if not (numbers and 0 <= ends[0] < ends[1] <= 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -233,22 +234,32 @@ class CurveDraws:
         return np.abs(error, out=error)
 
     @cached_property
+    def largest(self) -> Floats:
+        """The largest absolute error, of shape (draws,) or (1,)."""
+        return np.asarray(self.distance.max(axis=1))
+
+    @cached_property
     def ranked(self) -> tuple[Any, Floats]:
-        """Absolute errors in ascending order, of shape (draws, rows) or (1, rows), and beneath.
+        """Absolute errors in ascending order, of shape (rows, draws) or (rows, 1), and beneath.
 
         That is the weight, or cases where they are whole, up to each, itself included.
         """
-        error, population = self.distance, self.population
+        error: Any = self.distance
+        population = self.population
         counted = population.weight if population.trials is None else population.trials
         if len(error) > 1 and counted.ndim > 1:
             # Sorted as doubles, the error above and its weight below: a third of the time of an
             # order and of what it picks.
             pairs = np.stack([counted, error], axis=-1, dtype=np.float32, casting="same_kind")
             pairs.view(np.float64).sort(axis=1)
-            return pairs[..., 1], np.cumsum(pairs[..., 0], axis=1, dtype=np.float64)
-        order = np.argsort(error, axis=1)
-        ranked = np.take(counted, order[0], axis=1) if counted.ndim > 1 else counted[order]
-        return np.take_along_axis(error, order, axis=1), np.cumsum(ranked, axis=1)
+            error, beneath = pairs[..., 1].T, pairs[..., 0].T.astype(np.float64, order="C")
+        else:
+            order = np.argsort(error, axis=1)
+            beneath = np.array(counted.T[order[0], :] if counted.ndim > 1 else counted[order].T)
+            error = np.take_along_axis(error, order, axis=1).T
+        for before, row in pairwise(beneath):  # `cumsum` takes three times as long
+            row += before
+        return error, beneath
 
     @cached_property
     def error_quantiles(self) -> Floats:
@@ -257,7 +268,7 @@ class CurveDraws:
         Of type 7 over patients for a sample, else the weighted inverse CDF. Where the cases of a
         row differ they are interpolated between rows.
         """
-        total, share = self.ranked[1][:, -1], np.array(ERROR_LEVELS)[:, None]
+        total, share = self.ranked[1][-1], np.array(ERROR_LEVELS)[:, None]
         if self.population.merged:
             quantiles = self._interpolated(share * total)
         elif self.population.trials is None:
@@ -268,7 +279,7 @@ class CurveDraws:
             lower, upper = (self._error_at(self._reaching(floor + k)) for k in (1, 2))
             quantiles = lower + (position - floor) * (upper - lower)
         # Single precision may have rounded them up.
-        quantiles = np.minimum(quantiles, self.distance.max(axis=1))
+        quantiles = np.minimum(quantiles, self.largest)
         return np.array(np.broadcast_to(quantiles, (len(share), len(self.curve))))
 
     def _interpolated(self, level: Floats) -> Floats:
@@ -277,15 +288,15 @@ class CurveDraws:
         Beyond the middles of the outer rows it is the least or the largest.
         """
         below = self.ranked[1]
-        draw = np.arange(len(below))
+        draw = np.arange(below.shape[1])
 
         def middle(row: NDArray[np.intp]) -> Floats:
-            before = np.where(row > 0, below[draw, row - 1], 0)
-            return np.asarray(before + below[draw, row]) / 2
+            before = np.where(row > 0, below[row - 1, draw], 0)
+            return np.asarray(before + below[row, draw]) / 2
 
         row = self._reaching(level)
         row += middle(row) < level
-        lower, upper = np.maximum(row - 1, 0), np.minimum(row, below.shape[1] - 1)
+        lower, upper = np.maximum(row - 1, 0), np.minimum(row, len(below) - 1)
         start = middle(lower)
         gap = middle(upper) - start
         share = np.clip((level - start) / np.where(gap > 0, gap, 1), 0, 1)
@@ -294,12 +305,15 @@ class CurveDraws:
 
     def _reaching(self, level: Floats) -> NDArray[np.intp]:
         """The first of the ordered rows with which the weight reaches each level."""
-        return np.stack([(self.ranked[1] >= each[:, None]).argmax(axis=1) for each in level])
+        below = self.ranked[1]
+        rows = np.stack([np.count_nonzero(below < each, axis=0) for each in level])
+        return np.asarray(np.minimum(rows, len(below) - 1))
 
     def _error_at(self, row: NDArray[np.intp]) -> Floats:
         """The absolute errors at ordered rows, of shape (levels, draws)."""
         error, _ = self.ranked
-        return np.asarray(error[np.arange(row.shape[1]) if len(error) > 1 else 0, row], np.float64)
+        of = np.arange(row.shape[1]) if error.shape[1] > 1 else 0
+        return np.asarray(error[row, of], np.float64)
 
     @cached_property
     def events(self) -> Floats:

@@ -23,6 +23,7 @@ from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, as_risks, re
 from bayescal.posterior.imputed import in_turn, widened, widening_of
 from bayescal.posterior.population import (
     POPULATIONS,
+    ROOM,
     Bootstrap,
     ClusterBootstrap,
     Population,
@@ -93,10 +94,9 @@ class CurvesOfTable:
     @one_blas_thread
     def observed(self) -> Floats:
         """The curves at the scores of the data, of shape (draws, rows)."""
-        values = np.empty((len(self.u), self.problem.stated.size))
-        for part in blocks(*values.shape):
-            values[part] = self._at_table.probability(self.u[part])
-        return values
+        parts = blocks(len(self.u), self.problem.stated.size, ROOM)
+        each = [self._at_table.probability(self.u[part]) for part in parts]
+        return np.concatenate(each) if len(each) > 1 else each[0]
 
     @cached_property
     def _at_table(self) -> Any:
@@ -109,11 +109,15 @@ class CurvesOfTable:
         alone.__dict__["observed"] = self.observed
         return alone
 
-    @cached_property
+    @property
     def distances(self) -> CurvesOfTable:
         """What distances are read from: these draws, exactly calibrated in those of `exact`."""
-        if self.exact is None or not self.exact.any():
-            return self
+        return self if self.exact is None or not self.exact.any() else self._with_exact
+
+    # What holds itself stays in memory until the garbage collector finds it, and the next ones take
+    # fresh memory: of 1 024 levels 3 GB where 1 is enough, and a quarter more time.
+    @cached_property
+    def _with_exact(self) -> CurvesOfTable:
         observed, u = self.observed.copy(), self.u.copy()
         observed[self.exact], u[self.exact] = self.problem.stated, 0.0
         others = replace(self, u=u, exact=None, _known={})
@@ -133,14 +137,6 @@ class CurvesOfTable:
             low, high = errors[:, left], errors[:, right]
             return clipped(clipped(scores) + low + share * (high - low))
         return problem.curves_at(scores).probability(self.u)
-
-    def values(self, wanted: FunctionalCalls, population: str) -> list[Floats]:
-        """Functionals in their order, (draws,) each; those computed before as they were then."""
-        return evaluate([(self, wanted)], population)[0]
-
-    def read_off(self, name: str) -> CurvesOfTable:
-        """The curves that a functional is of."""
-        return self.distances if FUNCTIONALS[name].is_distance else self
 
     def draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         """The curves over their draws of the population, a block of draws at a time."""
@@ -226,19 +222,21 @@ class CurvesOfTable:
 def evaluate(
     asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str
 ) -> list[list[Floats]]:
-    """Functionals of several sets of curves, in one pass over draws of the population.
+    """Draws of functionals of several sets of curves, in one pass over those of the population.
 
     `asked`: as many draws of each, of one table and seed. What each knows already is not computed
     again; what is computed is kept there.
     """
-    keys, missing = [], dict[CurvesOfTable, dict[Key, Floats]]()
+    keys: list[list[tuple[CurvesOfTable, Key]]] = []
+    missing: dict[CurvesOfTable, dict[Key, Floats]] = {}
     for curves, wanted in asked:
-        keys.append(
-            [(curves.read_off(name), key_of(name, opts, population)) for name, opts in wanted]
-        )
-        for of, key in keys[-1]:
+        keys.append([])
+        for name, options in wanted:
+            of = curves.distances if FUNCTIONALS[name].is_distance else curves
+            key = key_of(name, options, population)
+            keys[-1].append((of, key))
             if key not in of._known:
-                refuse_infinite(key.name, of.problem.data)
+                refuse_infinite(name, of.problem.data)
                 missing.setdefault(of, {})[key] = np.empty(len(of.u))
     for part, drawn in next(iter(missing)).populations(population) if missing else ():
         for of, computed in missing.items():
@@ -264,12 +262,12 @@ def read(
 
     Distances are multiplied by what widens TCE, so that they stay in order.
     """
-    each = [table.values(wanted, population) for table in tables]
+    each = [evaluate([(table, wanted)], population)[0] for table in tables]
     if len(each) == 1:
         return each[0]
     both, factor = [], np.ones(1)
     if is_widened and any(FUNCTIONALS[name].is_distance for name, _ in wanted):
-        errors = [table.values([("tce", {})], population)[0] for table in tables]
+        errors = [evaluate([(table, [("tce", {})])], population)[0][0] for table in tables]
         factor = widening_of(np.stack(errors))
     for (name, _), values in zip(wanted, map(np.stack, zip(*each, strict=True)), strict=True):
         if is_widened and FUNCTIONALS[name].is_distance:
@@ -292,7 +290,8 @@ def means_of(tables: Sequence[CurvesOfTable]) -> tuple[CurvesOfTable, ...]:
 
 def by_imputation(tables: Sequence[CurvesOfTable], names: Sequence[str]) -> dict[str, Floats]:
     """Draws of functionals, each of shape (imputations, draws)."""
-    each = [table.values([(name, {}) for name in names], "bootstrap") for table in tables]
+    wanted = [(name, dict[str, Any]()) for name in names]
+    each = [evaluate([(table, wanted)], "bootstrap")[0] for table in tables]
     return {name: np.stack(own) for name, *own in zip(names, *each, strict=True)}
 
 

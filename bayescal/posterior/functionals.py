@@ -377,7 +377,7 @@ def e90(draws: CurveDraws) -> Floats:
 
 def emax(draws: CurveDraws) -> Floats:
     """Largest |g - s| over the observed scores."""
-    return draws.each(draws.distance.max(axis=1))
+    return draws.each(draws.largest)
 
 
 def cutoff_error(draws: CurveDraws) -> Floats:

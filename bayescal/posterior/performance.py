@@ -223,22 +223,28 @@ def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[fl
     reach the threshold), then all are best; where the others have the higher risk, none and then
     all.
     """
-    worth = [_Worth.of(part, threshold) for part in parts]
+    each = [_sides(part, threshold) for part in parts]
 
-    def crossing(gain: Callable[[_Worth, float], float]) -> float:
-        def total(shift: float) -> float:
-            return sum(gain(each, shift) for each in worth)
+    def crossing(*sides: int) -> float:
+        """The shift from which on treating these sides is worth it."""
 
-        if total(-FURTHEST_SHIFT) >= 0:
+        def gain(shift: float) -> float:
+            value = 0.0
+            for log_odds, *weights in each:
+                weight = np.sum([weights[side] for side in sides], axis=0)
+                events = np.vecdot(expit(log_odds + shift), weight).mean()
+                value += float(decision.net_benefit(events, weight.sum() / len(weight), threshold))
+            return value
+
+        if gain(-FURTHEST_SHIFT) >= 0:
             return -np.inf
-        if total(FURTHEST_SHIFT) <= 0:
+        if gain(FURTHEST_SHIFT) <= 0:
             return np.inf
-        return zero_of(total, -FURTHEST_SHIFT, FURTHEST_SHIFT, 1e-6)
+        return zero_of(gain, -FURTHEST_SHIFT, FURTHEST_SHIFT, 1e-6)
 
-    treated = crossing(lambda each, shift: each.of_treated(shift))
-    others = crossing(lambda each, shift: each.of_others(shift))
-    if treated >= others or any(each.treats_all_or_none for each in worth):
-        treated = others = crossing(lambda each, d: each.of_treated(d) + each.of_others(d))
+    treated, others = crossing(0), crossing(1)
+    if treated >= others or not all(side.any() for _, *sides in each for side in sides):
+        treated = others = crossing(0, 1)
     if treated > 0:
         return -np.inf, treated, "treat none"
     if others <= 0:
@@ -246,38 +252,16 @@ def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[fl
     return treated, others, "model"
 
 
-class _Worth(NamedTuple):
-    """What treating is worth, by whether the score reaches a threshold, if the curve shifts."""
+def _sides(curves: CurvesOfTable, threshold: float) -> tuple[Floats, Floats, Floats]:
+    """Log-odds of the curves, and shares of all cases that reach a threshold and that do not.
 
-    log_odds: Floats  # (draws, rows): of the curve
-    treated: Floats  # (draws, rows): share of all cases that are in a row and reach the threshold
-    others: Floats  # (draws, rows): the same of those that do not
-    threshold: float
-
-    @classmethod
-    def of(cls, curves: CurvesOfTable, threshold: float) -> _Worth:
-        """Of the cases at hand, each counted once; that of patients like these is the same mean."""
-        share = by_score(curves.problem, np.array([threshold])).share[:, 0]
-        blocks = [draws for _, draws in curves.draws("sample")]
-        inside = np.clip(np.concatenate([each.curve for each in blocks]), 1e-15, 1 - 1e-15)
-        weight = np.concatenate(
-            [np.broadcast_to(each.population.weight, each.curve.shape) for each in blocks]
-        )
-        return cls(logit(inside), weight * share, weight * (1 - share), threshold)
-
-    @property
-    def treats_all_or_none(self) -> bool:
-        """Whether all scores are on one side of the threshold."""
-        return not self.others.any() or not self.treated.any()
-
-    def of_treated(self, shift: float) -> float:
-        """Mean net benefit of treating those that reach the threshold."""
-        return self._mean(shift, self.treated)
-
-    def of_others(self, shift: float) -> float:
-        """Mean net benefit of treating the others."""
-        return self._mean(shift, self.others)
-
-    def _mean(self, shift: float, weight: Floats) -> float:
-        events = np.vecdot(expit(self.log_odds + shift), weight).mean()
-        return float(decision.net_benefit(events, weight.sum() / len(weight), self.threshold))
+    Each of shape (draws, rows). Each case counts once: that of patients like these is the same
+    mean.
+    """
+    share = by_score(curves.problem, np.array([threshold])).share[:, 0]
+    blocks = [draws for _, draws in curves.draws("sample")]
+    inside = np.clip(np.concatenate([each.curve for each in blocks]), 1e-15, 1 - 1e-15)
+    weight = np.concatenate(
+        [np.broadcast_to(each.population.weight, each.curve.shape) for each in blocks]
+    )
+    return logit(inside), weight * share, weight * (1 - share)

@@ -30,7 +30,7 @@ from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.stored import write_tree
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters import Design, cluster_design
-from bayescal.model.draws import Averaged, OneOf, Part, one_table
+from bayescal.model.draws import OneOf, Part, one_table
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
 from bayescal.posterior import stored
@@ -492,11 +492,6 @@ class CalibrationPosterior:
         return mixed_coordinates(self._parts)
 
     @property
-    def _averaged(self) -> Averaged | None:
-        """What an average has beside its curves, of the first imputation; None of one family."""
-        return self._parts[0].averaged
-
-    @property
     def exact(self) -> xr.DataArray | None:
         """Draws in which the model is exactly calibrated, so that every distance is 0.
 
@@ -508,7 +503,8 @@ class CalibrationPosterior:
     @property
     def prior_weights(self) -> dict[str, float] | None:
         """Prior probability of each family of an average, identity included; else None."""
-        return None if self._averaged is None else dict(self._averaged.weights)
+        averaged = self._parts[0].averaged
+        return None if averaged is None else dict(averaged.weights)
 
     @property
     def prob_calibrated(self) -> float | None:
@@ -723,9 +719,8 @@ class CalibrationPosterior:
         """
         import xarray as xr
 
-        level, score = as_level(ci_prob), self.data.score
-        if len(self._parts) > 1:
-            score = self.problem.stated
+        level = as_level(ci_prob)
+        score = self.data.score if len(self._parts) == 1 else self.problem.stated
         if len(self._parts) == 1 or self.prob_calibrated is not None:
             error = self._errors_at(score)
         else:
@@ -1315,11 +1310,8 @@ class CalibrationPosterior:
         import xarray as xr
 
         at, _, of, values = self._performances(thresholds, population, realised)
-        variables: dict[str, Any] = {}
-        for name, drawn in values.items():
-            by = {"threshold": at} if drawn.ndim > 1 else {}
-            variables[name] = of._array(drawn, name, **by)
-        return xr.Dataset(variables)
+        by = {1: {}, 2: {"threshold": at}}
+        return xr.Dataset({k: of._array(drawn, k, **by[drawn.ndim]) for k, drawn in values.items()})
 
     def performance_summary(
         self,
@@ -1399,11 +1391,7 @@ class CalibrationPosterior:
     # Words
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
-        import xarray as xr
-
-        shaped = stored.with_chains(values, self._parts[0].chains)
-        axes = {"chain": np.arange(shaped.shape[0]), "draw": np.arange(shaped.shape[1])}
-        return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
+        return stored.by_draw(values, self._parts[0].chains, name, coords)
 
     def __repr__(self) -> str:
         title = type(self).__name__ if self._one_of is None else self._one_of.title

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -220,6 +221,27 @@ def as_dataset(
 def with_chains(values: NDArray[Any], chains: int) -> NDArray[Any]:
     """Split the leading axis of draws into (chain, draw)."""
     return values.reshape(chains, -1, *values.shape[1:])
+
+
+def by_draw(
+    values: NDArray[Any], chains: int, name: str, coords: Mapping[str, Any]
+) -> xr.DataArray:
+    """An array by chain and draw, and by further coordinates."""
+    import xarray as xr
+
+    shaped = with_chains(values, chains)
+    if coords:
+        axes = {"chain": np.arange(chains), "draw": np.arange(shaped.shape[1])}
+        return xr.DataArray(shaped, {**axes, **coords}, ("chain", "draw", *coords), name)
+    array = _by_draw(*shaped.shape).copy(deep=False, data=shaped)
+    array.name = name
+    return array
+
+
+@cache
+def _by_draw(chains: int, draws: int) -> xr.DataArray:
+    """An array whose copies share its coordinates: new ones take four times as long."""
+    return as_dataset({"": np.empty((chains, draws))}, {})[""]
 
 
 # Read

@@ -164,7 +164,7 @@ def cautions_at_ends(tables: Sequence[Problem]) -> dict[str, str]:
 
 def lines_of(post: Any) -> list[str]:
     """Cases, clusters, curve, error, and what missing data cost."""
-    problem, atom, size = post.problem, post.prob_calibrated, len(post.imputations)
+    problem, atom, size = post.problem, post.prob_calibrated, len(post._parts)
     curve = f"{problem.curve.name} curve" if post.prior_weights is None else "average over families"
     several = f"{size} imputations of " if size > 1 else ""
     lower, upper = post.interval("tce")
@@ -220,6 +220,7 @@ def told_beside(post: Any, asked: Sequence[str]) -> dict[str, Any]:
     """
     problems = [part.problem for part in post._parts]
     undefined, cautions = undefined_measures(problems), cautions_at_ends(problems)
+    shown = [name for name in asked if name not in undefined]
     known = "is among the draws of distances"
     if post.prob_calibrated is None:
         known = "was not considered"
@@ -232,9 +233,7 @@ def told_beside(post: Any, asked: Sequence[str]) -> dict[str, Any]:
         "pseudo_posterior": data.is_pseudo,
         "weight_type": data.weight_type,
         "undefined": {name: why for name, why in undefined.items() if name in asked},
-        "cautions": {
-            name: why for name, why in cautions.items() if name in {*asked} - {*undefined}
-        },
+        "cautions": {name: why for name, why in cautions.items() if name in shown},
         **({} if post.design is None else post.design.to_dict()),
         **({"imputations": len(problems)} if len(problems) > 1 else {}),
     }

@@ -100,7 +100,9 @@ def subgroups(seed: int, repeats: int) -> list[Row]:
     """Subgroups
 
     Every level and every combination of two or three factors, with 4000 patients in all. Where
-    they differ, effects of levels have a standard deviation of 0.25, and of combinations 0.1.
+    they differ, effects of levels have a standard deviation of 0.25, and of combinations 0.1. The
+    TCE of a level is that of its curve, the mean risk at each score, in which errors of its
+    combinations cancel; "own" is that of its patients, each with the risk of their combination.
     """
     rows: list[Row] = []
     for count, shape in SHAPES.items():
@@ -122,9 +124,13 @@ def subgroups(seed: int, repeats: int) -> list[Row]:
                 told = {"subgroups": count, "differ": "yes" if spread else "no"}
                 for k, (name, code) in enumerate(factors.items()):
                     for level in range(shape[k]):
-                        view = post.at({name: str(level)})
-                        true = errors(risk[code == level], score[code == level])
-                        rows += of_these(view, true, what="levels", **told)
+                        here, where = code == level, {name: str(level)}
+                        own = errors(risk[here], score[here])
+                        mean_risk = expit(x[here] + np.unique(shift[here])[:, None]).mean(axis=0)
+                        true = own | {"tce": errors(mean_risk, score[here])["tce"]}
+                        rows += of_these(post.at(where), true, what="levels", **told)
+                        own = {"tce": own["tce"]}
+                        rows += of_these(post.own(where), own, what="levels, own", **told)
                 for c in range(count):
                     levels = np.unravel_index(c, shape)
                     where = {name: str(k) for name, k in zip(factors, levels, strict=True)}

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.inference.density import CurveDensity, _curves_at, _expanded_at, sample_importance
+from bayescal.inference.density import CurveDensity, _expanded_at, sample_importance
 from bayescal.model.cells import cell_of
 from bayescal.model.partition import stretch_evidences
 from bayescal.model.problem import prepare
@@ -45,7 +45,7 @@ def at_entries(problem, u):
     """Curves of stretches, or of a smooth family, at every case that is known in part."""
     x = entries_of(problem).partial.x
     if problem.curve.in_cells:
-        return _curves_at(problem, u, x)
+        return problem.probability(u, expit(x))
     return expit(problem.curve.with_offset(u) @ columns_at(problem, x))
 
 
@@ -53,7 +53,7 @@ def nodes_and_curves(problem, u):
     """The nodes that a fit has, and curves at them."""
     if problem.curve.in_cells:
         nodes = correction_of(problem)
-        g = _curves_at(problem, u, nodes.x)
+        g = problem.probability(u, expit(nodes.x))
         return _expanded_at(nodes, g.mean(axis=0)), g
     rows = CurveDensity(problem).rows
     return rows.correction, expit(problem.curve.with_offset(u) @ rows.columns)

@@ -12,8 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bayescal as bc
-from bayescal.gain.cross import in_folds, out_of_sample
-from bayescal.gain.development import MEASURES_RESAMPLED, line_measures, resample_model
+from bayescal.gain.unseen import (
+    MEASURES_RESAMPLED,
+    in_folds,
+    line_measures,
+    out_of_sample,
+    resample_model,
+)
 
 PLAIN = LogisticRegression(C=np.inf, max_iter=1000)
 CALM = {"n_repeats": 1, "n_resamples": 0, "draws": 400, "random_state": 3}

@@ -94,7 +94,7 @@ def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch):
     after = change(expit(-0.28 + 0.72 * logit(before)))
     options = {"thresholds": (0.3,), "draws": 1000, "random_state": 1}
     cells = bc.recalibration_gain(y, before, after, **options).summary(parts=True)
-    monkeypatch.setattr("bayescal.gain.by_curve.of_equal_cells", single)
+    monkeypatch.setattr("bayescal.gain.routes.of_equal_cells", single)
     alone = bc.recalibration_gain(y, before, after, **options).summary(parts=True)
     spread = (alone["upper"] - alone["lower"]) / 4
     for part in ("brier", "log"):  # what changes within a cell is little beside the score

@@ -5,8 +5,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.data.doors import Given
-from bayescal.gain.by_pairs import _Side, refit_of
 from bayescal.gain.paired import as_paired, of_neighbours
+from bayescal.gain.routes import Refit, _Side
 from bayescal.model.priors import as_prior
 
 
@@ -14,15 +14,15 @@ from bayescal.model.priors import as_prior
 def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients, n):
     y, s = (values[:n] for values in patients)
     prior = as_prior({"centre": 0.4})  # weights do not move it
-    table, refit = refit_of(bc.CalibrationData(y, s), prior)
-    n = table.score.size
+    refit = Refit(bc.CalibrationData(y, s), prior)
+    table, n = refit.problem, refit.problem.score.size
     rng = np.random.default_rng(0)
     trials = rng.integers(1, 12, (5, n)) * table.trials
     hits = rng.binomial(trials.astype(int), table.hits / table.trials).astype(float)
-    curves = refit.curves(refit.modes(trials, hits))
+    curves = refit.curves(trials, hits)
     for count, events, curve in zip(trials, hits, curves, strict=True):
-        _, again = refit_of(bc.CalibrationData.from_counts(table.score, count, events), prior)
-        np.testing.assert_allclose(curve, again.curves(again.start[None])[0], atol=1e-6)
+        again = Refit(bc.CalibrationData.from_counts(table.score, count, events), prior)
+        np.testing.assert_allclose(curve, again.at(again.start[None])[0], atol=1e-6)
 
 
 def test_where_the_other_side_is_exact_rows_of_cases_expect_its_very_events(monkeypatch):

@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.gain.by_curve import Posterior, in_shares
+from bayescal.gain.routes import Posterior, in_shares
 
 SITES, EACH, CENTRE = 6, 250, -1.3
 FIXED = {"draws": 2000, "random_state": 1}

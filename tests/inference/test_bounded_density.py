@@ -8,8 +8,8 @@ from scipy.special import expit, logit, logsumexp
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity, sample_importance
-from bayescal.model.curves import CURVES, average_of, in_average
-from bayescal.model.draws import recentred
+from bayescal.model.curves import CURVES, average_of
+from bayescal.model.draws import in_union
 from bayescal.model.priors import Normal, Rate
 from bayescal.model.problem import prepare
 
@@ -127,9 +127,7 @@ def test_draws_are_the_same_curves_in_an_average(prior):
     union = prepare(y, s, curve=average_of(CURVES), prior=prior, random_state=1)
     own = prepare(y, s, curve="lapse", random_state=1)
     u = sample_importance(own, 400).draws
-    moved = in_average(
-        own.curve, recentred(own.curve, u, own.frame, union.frame), union.curve, union.frame
-    )
+    moved = in_union(own, u, union)
     at = np.array([1e-6, 0.02, 0.4, 0.97])
     np.testing.assert_allclose(union.probability(moved, at), own.probability(u, at), rtol=1e-9)
     ours, theirs = (p.curve.log_odds(x, at, p.frame) for p, x in ((union, moved), (own, u)))

@@ -39,7 +39,7 @@ def test_its_weight_goes_to_the_others():
     drawn = np.unique(posterior.curve([0.3]).to_numpy()).size
     assert drawn > 100
     assert left.probability_of("spline") == 0
-    assert np.isfinite(left.evidence_of("beta").log)
+    assert np.isfinite(left.samples["beta"].log_evidence)
 
 
 def test_an_average_of_nothing_else_keeps_it():

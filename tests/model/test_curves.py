@@ -94,8 +94,8 @@ def test_curves_rise(name):
 def test_gradient_and_hessian_match_finite_differences(name, prior):
     y, s = bc.simulate.sample("D4", 60, random_state=2)
     data = bc.CalibrationData(y, s)
-    problem = prepare(data, curve=name, prior=PRESETS[prior].at(0.7), random_state=0)
-    density = CurveDensity(problem)
+    problem = prepare(data, curve=name, prior=PRESETS[prior], random_state=0)
+    density = CurveDensity(problem).at(0.7)
     u = np.resize([0.3, -0.4, 0.8, -0.2], problem.curve.size)
     value, gradient, hessian = density.derivatives(u)
     step = 1e-5
@@ -277,7 +277,7 @@ def test_the_joint_prior_has_the_derivatives_of_its_density():
         shift=StudentT(4, 0.1, 0.5), log_slope=Normal(0.2, 0.3), roughness=((0.1, 0.4), (0.5, 0.6))
     )
     names = ("shift", "log_slope", "deviation_1", "deviation_2")
-    fixed, at = JointPrior(prior.at(0.5), names), np.array([0.3, -0.2, 0.4, -1.0])
+    fixed, at = JointPrior(prior, names, 0.5), np.array([0.3, -0.2, 0.4, -1.0])
     value, slope, curvature = fixed.derivatives(at)
     assert value == pytest.approx(float(fixed.logpdf(at[None])[0]), abs=1e-12)
     step = 1e-4 * np.eye(4)
@@ -286,7 +286,8 @@ def test_the_joint_prior_has_the_derivatives_of_its_density():
     twice = (above + below - 2 * fixed.logpdf(at[None])) / 1e-8
     np.testing.assert_allclose(twice, curvature, atol=1e-4)
     mixed = np.log(
-        0.4 * np.exp(prior.at(0.1).logpdf(names, at[None])) + 0.6 * np.exp(fixed.logpdf(at[None]))
+        0.4 * np.exp(JointPrior(prior, names, 0.1).logpdf(at[None]))
+        + 0.6 * np.exp(fixed.logpdf(at[None]))
     )
     np.testing.assert_allclose(prior.logpdf(names, at[None]), mixed)
 

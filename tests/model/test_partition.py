@@ -27,7 +27,7 @@ from bayescal.model.partition import (
     RIGHT,
     SHIFT,
     TYPES,
-    _Binomial,
+    _OfStretches,
     draw_partitions,
     partition_sums,
     stretch_evidences,
@@ -317,15 +317,15 @@ def test_few_nodes_stand_for_many_rows(shift, slope):
     x = logit(score)
     cell = cell_of(x, cell_edges(score, trials))
     ends = np.array([[0], [cell[-1]]])
-    nodes = _Binomial(x, trials, hits, cell, *ends)
-    delta = shift + slope * nodes.nodes.x
+    nodes = stretch_nodes(x, trials, hits, cell, *ends)
+    delta = shift + slope * nodes.x
     nothing = np.zeros((1, delta.size))
-    ratio = nodes.ratio(
+    ratio = _OfStretches(nodes, None).ratio(
         np.full((1, 1), shift), np.full((1, 1), slope), delta, nothing, nothing[:, :1]
     )
     exact = log_likelihood(x, trials, hits, shift + slope * x)
     assert ratio[0, 0] == pytest.approx(exact - log_likelihood(x, trials, hits, 0.0), abs=0.2)
-    assert nodes.nodes.size[0] < 100
+    assert nodes.size[0] < 100
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])

@@ -70,7 +70,7 @@ def test_probabilities_are_those_of_a_fit_for_each_scale_of_the_priors(sd, shift
     post = fitted(3, sites=10, sd=sd, shift=shift, draws=8000)
     problem, pinned = post.problem, module._with_exact_average(post.problem)
     modest = replace(problem.pooled, prior=module.modest_scale(problem.pooled.prior))
-    averages = [problem, replace(problem, pooled=modest, unlike=problem.pooled.prior)]
+    averages = [problem, replace(problem, pooled=modest, against=problem)]
 
     def evidence(of, factor):
         (term,) = of.terms

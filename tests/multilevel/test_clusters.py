@@ -14,7 +14,6 @@ from bayescal.model.problem import prepare
 from bayescal.model.pymc import joined_rows
 from bayescal.model.rows import every_row
 from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
-from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
@@ -160,7 +159,7 @@ def test_a_patient_in_two_sites_is_one_patient(clustered):
 
 def test_the_likelihood_and_its_derivatives_agree():
     made = problem(site=SITE, cluster=PATIENT)
-    (part,) = of_tables(made.pooled, made.columns, densities_of(made, range(SITES), SITE_NODES))
+    (part,) = of_tables(made.pooled, made.columns, made.densities(range(SITES), SITE_NODES))
     u, step = np.full((SITES, 2, 1), 0.2), 1e-5
     gradient = part.derivatives(u)[0][..., 0]
     for k in range(2):
@@ -171,7 +170,7 @@ def test_the_likelihood_and_its_derivatives_agree():
             gradient[:, k], (value[:, 0] - value[:, 1]) / (2 * step), rtol=1e-4, atol=1e-4
         )
     plain = problem(site=SITE)
-    (alone,) = of_tables(plain.pooled, plain.columns, densities_of(plain, range(SITES), SITE_NODES))
+    (alone,) = of_tables(plain.pooled, plain.columns, plain.densities(range(SITES), SITE_NODES))
     origin = np.zeros((SITES, 2, 1))
     np.testing.assert_allclose(part.log_likelihood(origin), alone.log_likelihood(origin), atol=1e-4)
     for k, group in enumerate(made.groups.values()):

@@ -1,5 +1,7 @@
 """The engine of several curves: density and likelihood."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from scipy.special import expit, logsumexp
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
 from bayescal.model.rows import every_row
-from bayescal.multilevel import followed
+from bayescal.multilevel import problem as problems
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.layout import covariance_factor, products
 from bayescal.multilevel.problem import prepare_terms
@@ -104,8 +106,8 @@ def all_rows(monkeypatch, problem):
         return CurveDensity(site, rows=every_row(site))
 
     with monkeypatch.context() as patch:
-        patch.setattr(followed, "CurveDensity", exact)
-        return EffectsDensity(problem)
+        patch.setattr(problems, "CurveDensity", exact)
+        return EffectsDensity(replace(problem))
 
 
 @pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])

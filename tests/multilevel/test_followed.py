@@ -10,7 +10,7 @@ from bayescal.inference.density import CurveDensity
 from bayescal.inference.loo import leave_one_out
 from bayescal.model.times import cases_of_times, entries_of
 from bayescal.model.times_rows import partial_of_group, rows_given_steps
-from bayescal.multilevel.followed import densities_of, log_over_steps, shared_steps
+from bayescal.multilevel.followed import log_over_steps
 from bayescal.multilevel.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
@@ -50,7 +50,7 @@ def random_curves(made, size=60, spread=0.4, seed=0):
 
 def likelihood(made, groups):
     """Of all groups, the steps integrated out."""
-    each = densities_of(made, range(len(made.labels)))
+    each = made.densities(range(len(made.labels)))
     given = sum(each[k].log_likelihood(u) for k, u in enumerate(groups))
     return given + log_over_steps(made, groups)
 
@@ -88,7 +88,7 @@ def test_without_leaving_it_is_the_likelihood_of_known_outcomes(curve):
     made = problem(table("site", leaving=0), curve=curve)
     plain = problem(bc.CalibrationData(event, risk, site=SITE), curve=curve)
     groups = random_curves(made)
-    known = densities_of(plain, range(SITES))
+    known = plain.densities(range(SITES))
     difference = likelihood(made, groups)
     difference -= sum(known[k].log_likelihood(u) for k, u in enumerate(groups))
     assert np.ptp(difference) < 1e-6
@@ -106,7 +106,7 @@ def test_without_leaving_the_summaries_are_those_of_known_outcomes():
 def test_single_cases_have_the_steps_that_sites_have_in_common():
     """Their log densities add up to the likelihood of the site, but for a constant."""
     made = problem(table("site"))
-    steps, u = shared_steps(made).steps, random_curves(made)[1]
+    steps, u = made.shared_steps.steps, random_curves(made)[1]
     site = made.groups["s1"]
     exact = CurveDensity(site, rows=rows_given_steps(site, partial_of_group(site), steps))
     density, count = cases_of_times(site, u, steps)
@@ -118,7 +118,7 @@ def test_single_cases_have_the_steps_that_sites_have_in_common():
 def test_leave_one_out_is_given_the_steps_in_common(of_sites):
     drawn = of_sites._free
     made, elpd = drawn.problem, []
-    for steps in (shared_steps(made).steps, None):
+    for steps in (made.shared_steps.steps, None):
         each = (
             leave_one_out(group, drawn.groups[made.labels.index(label)], steps).elpd
             for label, group in made.tables.items()
@@ -130,7 +130,7 @@ def test_leave_one_out_is_given_the_steps_in_common(of_sites):
 
 def test_sites_together_have_the_likelihood_of_each():
     made = problem(table("site"))
-    densities = densities_of(made, range(SITES))
+    densities = made.densities(range(SITES))
     (part,) = of_tables(made.pooled, made.columns, densities)
     u, step = np.full((SITES, 3, 1), 0.2), 1e-5
     gradient = part.derivatives(u)[0][..., 0]
@@ -156,9 +156,7 @@ def test_information_of_those_who_came_late_is_positive():
     time, event, risk = study()
     entry = np.where(np.arange(time.size) % 2, 0.0, 0.5 * np.minimum(time, 5))
     late = bc.CalibrationData(bc.Survival(time, event, entry), risk, horizon=5, site=SITE)
-    (part,) = of_tables(
-        made := problem(late).pooled, [0, 1], densities_of(problem(late), range(SITES))
-    )
+    (part,) = of_tables(made := problem(late).pooled, [0, 1], problem(late).densities(range(SITES)))
     u = np.linspace(-6, 6, 25)[None, None].repeat(SITES, 0).repeat(made.curve.size, 1)
     information = part.derivatives(u)[1].transpose(0, 3, 1, 2)
     assert (np.linalg.eigvalsh(information) > -1e-9).all()
@@ -173,7 +171,7 @@ def test_few_nodes_are_as_good_as_every_entry():
     outcome = bc.Survival(time, rng.random(x.size) < 0.4)
     data = bc.CalibrationData(outcome, expit(x), horizon=5, site=np.arange(x.size) % 2)
     made = problem(data)
-    group, steps = made.groups["0"], shared_steps(made).steps
+    group, steps = made.groups["0"], made.shared_steps.steps
     every = entries_of(group).partial
     nodes = partial_of_group(group)
     assert nodes.size < every.size / 1.5
@@ -199,7 +197,7 @@ def test_pymc_has_the_same_density_with_the_steps_integrated_out():
     """At two sets of curves, by importance sampling over the steps."""
     made = problem(table("site"), vary=bc.by("site", robust=False), curve="logistic")
     model, log_density = joint_density(made)
-    steps = shared_steps(made).steps
+    steps = made.shared_steps.steps
     point, rng = model.initial_point(), np.random.default_rng(0)
     root = np.linalg.cholesky(np.linalg.inv(steps.information))
     standard = rng.standard_normal((1000, steps.at.size))
@@ -222,7 +220,7 @@ def test_pymc_has_the_same_density_with_the_steps_integrated_out():
 def test_pymc_has_the_same_density_given_the_steps():
     made = problem(table("site"), vary=bc.by("site", robust=False), curve="logistic")
     model, log_density = joint_density(made)
-    shared, point = shared_steps(made), model.initial_point()
+    shared, point = made.shared_steps, model.initial_point()
     k = shared.steps.at.size // 2
     point |= {"step": shared.steps.at[:k], "step_by_score": shared.steps.at[k:]}
     each = [

@@ -15,10 +15,8 @@ from bayescal.model.times_rows import rows_given_steps
 from bayescal.multilevel.clusters import _BetweenGroups, _FollowedGroup
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.followed import (
-    densities_of,
     identity_of_times,
     log_over_steps,
-    shared_steps,
 )
 from bayescal.multilevel.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
@@ -77,7 +75,7 @@ def test_without_leaving_the_likelihood_of_each_group_is_that_of_known_outcomes(
     followed, plain = problem(table(leaving=False, **roles)), problem(known(**roles))
     numbers = range(len(plain.labels))
     u = 0.4 * np.random.default_rng(0).standard_normal((40, 2))
-    one, other = densities_of(followed, numbers), densities_of(plain, numbers)
+    one, other = followed.densities(numbers), plain.densities(numbers)
     for k in numbers:
         ours, theirs = (each[k].log_likelihood(u) for each in (one, other))
         np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], atol=1e-5)
@@ -93,7 +91,7 @@ def test_without_leaving_the_posterior_is_that_of_known_outcomes():
 def test_the_sandwich_of_one_group_is_that_of_one_curve():
     made = problem(table(site=SITE, cluster=PATIENT))
     group = made.groups["s1"]
-    alone, shared = group.of_single_cases(), shared_steps(made)
+    alone, shared = group.of_single_cases(), made.shared_steps
     curve = _FollowedGroup(alone, 1, shared)
     rows = every_row(group)
     one = sandwich(replace(group, most_rows=10**6), rows.basis, curve.fitted, curve.precision)
@@ -104,7 +102,7 @@ def test_the_sandwich_of_one_group_is_that_of_one_curve():
 
 def test_groups_together_and_in_blocks_have_the_density_of_each():
     made = problem(table(site=SITE, cluster=PATIENT))
-    each = densities_of(made, range(SITES))
+    each = made.densities(range(SITES))
     u = 0.4 * np.random.default_rng(1).standard_normal((SITES, 2, 30))
     for part in of_tables(made.pooled, made.columns, each):
         value = part.log_likelihood(u[list(part.numbers)])
@@ -209,7 +207,7 @@ def test_a_site_with_one_class_has_a_flattened_likelihood_with_its_slope():
     time, event = np.minimum(COMES, LEFT), (COMES <= LEFT) & (SITE != "s0")
     data = bc.CalibrationData(bc.Survival(time, event), RISK, horizon=5, site=SITE, cluster=PATIENT)
     made = problem(data)
-    density, change = densities_of(made, [0])[0], made.adjustments[0]
+    density, change = made.densities([0])[0], made.adjustments[0]
     independent = density.adjusted_by(None)
     ours, theirs = (each.by_coefficients(change.top)[1] for each in (density, independent))
     flat = change.contraction.T @ (change.contraction.T @ theirs)
@@ -244,7 +242,7 @@ def test_pymc_has_the_same_density_of_clusters_given_the_steps():
         curve="logistic",
         random_state=0,
     )
-    model, shared = model_of_terms(made), shared_steps(made)
+    model, shared = model_of_terms(made), made.shared_steps
     log_density = model.compile_logp(sum=True)
     point, k = model.initial_point(), shared.steps.at.size // 2
     point |= {"step": shared.steps.at[:k], "step_by_score": shared.steps.at[k:]}

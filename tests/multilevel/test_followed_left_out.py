@@ -6,7 +6,6 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.model.times import log_density_by_entry
-from bayescal.multilevel.followed import shared_steps
 from free import given_free
 
 SITES, SIZE = 3, 60
@@ -36,7 +35,7 @@ def fitted(times, kept, *, clustered=False):
 
 def predicted(post, every, times, cases):
     """Sum of the log predictive densities of some cases, at the steps of the fit of all."""
-    steps, total = shared_steps(every.problem).steps, 0.0
+    steps, total = every.problem.shared_steps.steps, 0.0
     for site in np.unique(SITE[cases]):
         own = cases[SITE[cases] == site]
         label = str(site)

@@ -211,7 +211,7 @@ def test_truths_can_be_posteriors_priors_and_evidence():
 
 
 def test_prevalence_and_c_statistic_are_those_of_the_patients():
-    result = bc.plan(**SLOPE, width=0.4, analysis="curve", n_simulations=50)
+    result = bc.plan(**SLOPE, width=0.4, analysis="wald", n_simulations=50)
     assert result.prevalence == pytest.approx(0.2, abs=1e-3)
 
 

@@ -1,16 +1,11 @@
-"""The normal approximation against the posterior, and against a regression by scikit-learn."""
+"""Widths by counts against a regression by scikit-learn."""
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
 
 import bayescal as bc
-from bayescal.model.curves import CURVES
-from bayescal.model.priors import PRESETS
-from bayescal.planning.approximate import LINEAR, NormalPosterior, logistic_slope_error
+from bayescal.planning._riley import slope_error
 from bayescal.planning.setting import as_truth, setting_of
-
-HALF = float(ndtri(0.975))
 
 
 @pytest.fixture(scope="module", params=["clinical", "clinical-middle-overconfident"])
@@ -20,25 +15,11 @@ def simulated(request):
     return setting, *setting.counts(3000, 1)
 
 
-@pytest.mark.parametrize("family", ["logistic", "beta"])
-def test_its_widths_are_those_of_the_posterior(simulated, family):
-    setting, trials, hits = simulated
-    quick = NormalPosterior.of(setting, trials, hits, CURVES[family], PRESETS["neutral"])
-    ratio = {name: [] for name in LINEAR}
-    for k in range(setting.size):
-        post = bc.fit(setting.study(3000, 1, k), curve=family, engine="importance", random_state=k)
-        for name, values in ratio.items():
-            lower, upper = post.interval(name)
-            values.append((upper - lower) / quick.widths(name, HALF)[k])
-    for name, values in ratio.items():
-        assert np.median(values) == pytest.approx(1, abs=0.025), name
-
-
 def test_the_slope_of_a_regression_has_the_error_of_its_information(simulated):
     from sklearn.linear_model import LogisticRegression
 
     setting, trials, hits = simulated
-    error = logistic_slope_error(setting.score, trials, hits)
+    error = slope_error(setting.score, trials, hits)
     score, cases, events = setting.score_of(0), trials[0], hits[0]
     x = np.log(score / (1 - score))
     y = np.repeat([1, 0], score.size)
