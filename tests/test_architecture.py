@@ -486,7 +486,7 @@ def test_every_arrow_of_the_picture_is_an_import():
 # Rules that do not hold yet: each has a list of exceptions, from which names are only taken away
 
 POSTERIORS = """
-    MultilevelPosterior NormalPosterior Posterior PosteriorTree
+    MultilevelPosterior Posterior PosteriorTree
 """
 """Classes that stand beside the one class of posterior, `CalibrationPosterior`."""
 

@@ -41,7 +41,7 @@ __all__ = [
     "read",
 ]
 
-MOST_KEPT = 1 << 20  # weights
+MOST_WEIGHTS = 1 << 20  # weights
 # Most numbers of curves that are kept: those of 40 hospitals in 24 months need a gigabyte.
 MOST_OBSERVED = 1 << 24
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -150,7 +150,7 @@ class CurvesOfTable:
             yield from self._populations[population]
             return
         problem, size, kept = self.problem, len(self.u), []
-        few = population != "beta" and size * problem.score.size <= MOST_KEPT
+        few = population != "beta" and size * problem.score.size <= MOST_WEIGHTS
         for each in draw_population(
             *(population, problem.score, problem.trials, size, problem.rng("population")),
             *(problem.is_merged, self.bootstrap, problem.stated),
