@@ -195,12 +195,12 @@ def draw_terms(
 ) -> MultilevelDraws:
     """Posterior draws by the fast engine of these terms.
 
-    So many draws have one proposal of the scales; effects are drawn anew for each. Of changes with
-    time it is the usual number.
+    So many draws have one proposal of the scales; effects are drawn anew for each. Half of the
+    prior weight is on narrow scales. Of changes with time neither is so.
     """
     if problem.is_walk:
         return draw_changes(problem, draws)
-    return draw_effects(problem, draws, draws_a_proposal)
+    return draw_effects(problem, draws, draws_a_proposal, two_scales=True)
 
 
 def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:

@@ -55,10 +55,6 @@ if TYPE_CHECKING:
 EVERY, AVERAGE = 0.01, 0.11
 # Prior probability that ordered periods begin exactly calibrated.
 BEGINS = 0.2
-# With a half, the odd cell of twelve has 1.4 times the interval score; with neither, TCE near
-# calibration is too large.
-# Scales of effects, as a share of those in use, that have half of the prior probability.
-NARROW_SCALES = 0.25
 # Standard deviation of each coordinate of an average that is held at exact calibration.
 ON_DIAGONAL = 1e-3
 # Draws for each proposal of the scales where the average is known, which few draws are of.
@@ -88,20 +84,21 @@ def explained(fit: MultilevelDraws) -> Explained:
     """Draws of all components, and the probabilities of exact calibration.
 
     The evidence that every curve is exactly calibrated is its likelihood, of ordered periods that
-    of no change from exact calibration; that of a calibrated average is of a fit with it. Other
-    scales of priors weigh the draws of `fit`, in which nothing is exactly calibrated, anew.
+    of no change from exact calibration; that of a calibrated average is of a fit with it. In `fit`
+    nothing is exactly calibrated; other scales of priors by which it was not drawn weigh it anew.
     """
     if "log_evidence" not in fit.stats:
         return Explained(fit, None)
     pinned = draw_terms(_with_exact_average(fit.problem), fit.size, MORE_DRAWS_A_PROPOSAL)
     if fit.problem.is_walk:
         return _of_walk(fit, pinned)
-    free = at_two_scales(fit.problem, fit.start) * with_narrow_effects(fit)
-    average, every = with_narrow_effects(pinned), np.ones(fit.size)
+    free, even = at_two_scales(fit.problem, fit.start), np.ones(fit.size)
+    if not fit.two_scales:
+        free = free * np.exp(fit.problem.log_at_two_scales(fit.scales))
     exact = identity_log_likelihood(fit.problem)
     components = [
-        _Component(pinned.at_diagonal(), every, float(np.log(EVERY)) + exact),
-        _Component(pinned.from_diagonal(), average, _log_joint(AVERAGE, pinned, average)),
+        _Component(pinned.at_diagonal(), even, float(np.log(EVERY)) + exact),
+        _Component(pinned.from_diagonal(), even, _log_joint(AVERAGE, pinned, even)),
         _Component(fit, free, _log_joint(1 - EVERY - AVERAGE, fit, free)),
     ]
     drawn, share = _mixed(fit, pinned, components)
@@ -165,17 +162,19 @@ def at_two_scales(problem: MultilevelProblem, start: Floats) -> Floats:
     return np.asarray((1 + np.exp(ratio)) / 2)
 
 
-def with_narrow_effects(drawn: MultilevelDraws) -> Floats:
-    """Weights (draws,) for half of the prior weight on narrow scales of all effects.
+def with_scales_in_use(fit: MultilevelDraws) -> MultilevelDraws:
+    """Draws by the prior in use of all effects alone, of those by two scales: no weight is above 2.
 
     Nothing but the scales depends on their prior.
     """
-    log_ratio = np.zeros(drawn.size)
-    for term, scales in zip(drawn.problem.terms, drawn.scales, strict=True):
-        prior, names = term.prior, drawn.problem.varying
-        narrow = prior.scaled(NARROW_SCALES).logpdf(scales, names)
-        log_ratio += narrow - prior.logpdf(scales, names)
-    return np.asarray((1 + np.exp(log_ratio)) / 2)
+    if not fit.two_scales:
+        return fit
+    weights = np.exp(-fit.problem.log_at_two_scales(fit.scales))
+    left = weights.sum() ** 2 / (weights @ weights) / fit.size
+    log_evidence = fit.stats["log_evidence"] + float(np.log(weights.mean()))
+    stats = fit.stats | {"log_evidence": log_evidence, "ess": fit.stats["ess"] * float(left)}
+    rows = resample(weights, fit.size, fit.problem.pooled.rng("scales in use"))
+    return replace(fit.taken(rows), stats=stats, two_scales=False)
 
 
 def modest_scale(prior: Prior) -> Prior:
@@ -214,7 +213,7 @@ def _mixed(
     ]
     order: NDArray[np.intp] = rng.permutation(fit.size)
     drawn = reduce(MultilevelDraws.beside, parts).taken(order)
-    return replace(drawn, problem=fit.problem, stats=fit.stats), share
+    return replace(drawn, problem=fit.problem, stats=fit.stats, two_scales=False), share
 
 
 def identity_log_likelihood(problem: MultilevelProblem) -> float:
@@ -237,11 +236,10 @@ SELF_NAMED = ("site", "period")
 class Curves:
     """Draws of several curves of one table; each curve of them is a part of a posterior.
 
-    In those of the fit, `free`, nothing is exactly calibrated; `known` is what was stored of
-    `explained`.
+    In those of the fit nothing is exactly calibrated; `known` is what was stored of `explained`.
     """
 
-    free: MultilevelDraws
+    fit: MultilevelDraws
     known: Explained | None = None
 
     @classmethod
@@ -253,12 +251,17 @@ class Curves:
     @property
     def problem(self) -> MultilevelProblem:
         """The tables, the family of curves, the terms and the priors."""
-        return self.free.problem
+        return self.fit.problem
+
+    @cached_property
+    def free(self) -> MultilevelDraws:
+        """The draws of the fit by the prior in use of all effects."""
+        return with_scales_in_use(self.fit)
 
     @cached_property
     def explained(self) -> Explained:
         """The draws that every number is read from, some of them exactly calibrated."""
-        return explained(self.free) if self.known is None else self.known
+        return explained(self.fit) if self.known is None else self.known
 
     @property
     def drawn(self) -> MultilevelDraws:

@@ -62,6 +62,8 @@ class MultilevelDraws:
         Of a robust term that stands alone, the share of levels that are unlike the others.
     unlike : ndarray of bool of shape (groups, draws), optional
         Of a robust term, whether the level of a group is unlike the others.
+    two_scales : bool
+        Whether half of the prior weight was on narrow scales of all effects.
     """
 
     problem: MultilevelProblem
@@ -78,6 +80,7 @@ class MultilevelDraws:
     log_evidence: Floats | None = None
     share_unlike: Floats | None = None
     unlike: NDArray[np.bool_] | None = None
+    two_scales: bool = False
 
     @classmethod
     def of_effects(

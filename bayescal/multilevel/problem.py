@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import count, shortened
 from bayescal.data.cases import as_scores
@@ -53,6 +54,10 @@ NEUTRAL = Prior(Normal(0.0, 1.0), Normal(0.0, 0.5), Normal(0.0, 1.0), name="neut
 # Sites known by their summaries, as they come in.
 KnownSites: TypeAlias = "pd.DataFrame | Mapping[str, Any] | tuple[KnownSite, ...] | None"
 SITE_CURVES = ("intercept", "temperature", "logistic", "beta")
+# With a half, the odd cell of twelve has 1.4 times the interval score; with neither, TCE near
+# calibration is too large.
+# Scales of effects, as a share of those in use, that have half of the prior probability.
+NARROW_SCALES = 0.25
 # Most rows of one site that carry its curve.
 MOST_SITE_ROWS = 64
 # Most rows of each of more groups than these, by which its curve is evaluated.
@@ -136,6 +141,17 @@ class MultilevelProblem:
     def varying(self) -> tuple[str, ...]:
         """Coordinates that effects move; any other is common to all groups."""
         return tuple(name for name in self.pooled.curve.coordinates if name in VARYING)
+
+    def log_at_two_scales(self, scales: Floats) -> Floats:
+        """Log prior density (n,) of scales (terms, n, r) by two laws, over that of the one in use.
+
+        Half of its weight is on narrow scales of all effects together.
+        """
+        log_ratio = np.zeros(scales.shape[1])
+        for term, own in zip(self.terms, scales, strict=True):
+            narrow = term.prior.scaled(NARROW_SCALES)
+            log_ratio += narrow.logpdf(own, self.varying) - term.prior.logpdf(own, self.varying)
+        return np.asarray(np.logaddexp(0, log_ratio) - np.log(2))
 
     @cached_property
     def columns(self) -> list[int]:

@@ -209,15 +209,19 @@ ENOUGH_OF_SCALES = 0.2
 
 
 def draw_effects(
-    problem: MultilevelProblem, draws: int, draws_a_proposal: int = DRAWS_A_PROPOSAL
+    problem: MultilevelProblem,
+    draws: int,
+    draws_a_proposal: int = DRAWS_A_PROPOSAL,
+    *,
+    two_scales: bool = False,
 ) -> MultilevelDraws:
-    """Posterior draws of equal weight.
+    """Posterior draws of equal weight, by the prior in use, or half of it with narrow effects.
 
     The scales are drawn from their Laplace-approximated posterior. Round the mode of all effects at
     each draw of them the average and the smaller terms are proposed, and given these the largest
     term, level by level. All are weighted by the exact density.
     """
-    density = EffectsDensity(problem)
+    density = EffectsDensity(problem, two_scales=two_scales)
     proposals = min(max(draws // draws_a_proposal, LEAST_PROPOSALS), draws)
     work = PILOT + proposals + draws
     title = f"Fitting {density.groups:,} {'sites' if problem.dim == 'site' else 'curves'}"
@@ -244,6 +248,7 @@ def draw_effects(
         correlation=correlation if alone else None,
         unlike=None if term is None else drawn.unlike[:, kept][list(term.of_group)],
         share_unlike=drawn.share[kept] if alone and term is not None else None,
+        two_scales=two_scales,
     )
     return over_steps(made)
 

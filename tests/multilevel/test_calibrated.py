@@ -14,7 +14,8 @@ from bayescal.multilevel.changes import draw_terms
 from bayescal.multilevel.curves import Curves, explained, identity_log_likelihood
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.problem import prepare_terms
+from bayescal.multilevel.problem import NARROW_SCALES, prepare_terms
+from bayescal.multilevel.sample import draw_effects
 from bayescal.posterior.intervals import equal_tailed
 from integrated import log_integral
 
@@ -75,9 +76,9 @@ def test_probabilities_are_those_of_a_fit_for_each_scale_of_the_priors(sd, shift
     def evidence(of, factor):
         (term,) = of.terms
         scaled = replace(term, prior=term.prior.scaled(factor))
-        return draw_terms(replace(of, terms=(scaled,)), 8000).stats["log_evidence"]
+        return draw_effects(replace(of, terms=(scaled,)), 8000).stats["log_evidence"]
 
-    scales = (1.0, module.NARROW_SCALES)
+    scales = (1.0, NARROW_SCALES)
     logs = [identity_log_likelihood(problem), *(evidence(pinned, scale) for scale in scales)]
     logs += [evidence(of, scale) for of in averages for scale in scales]
     prior = [0.01, *[0.11 / 2] * 2, *[0.88 / 4] * 4]
@@ -85,6 +86,31 @@ def test_probabilities_are_those_of_a_fit_for_each_scale_of_the_priors(sd, shift
     every, average = post.prob_calibrated.values()
     assert average == pytest.approx(weight[:3].sum() / weight.sum(), abs=0.03)
     assert every == pytest.approx(weight[0] / weight.sum(), abs=0.03)
+
+
+def test_scales_of_several_terms_are_narrow_together():
+    """Draws by two scales are those of a fit for each, in proportion to their evidence."""
+    y, s, _ = simulated(5, sites=4, n=120)
+    factors = {"sex": np.resize(["F", "M"], y.size), "age": np.repeat(["a", "b", "c"], y.size // 3)}
+    vary = ["sex", "age", bc.by("sex", "age")]
+    data = bc.CalibrationData(y, s, subgroup=factors)
+    problem = prepare_terms(data, vary, prior="neutral", curve="logistic", random_state=1)
+    scaled = tuple(replace(term, prior=term.prior.scaled(NARROW_SCALES)) for term in problem.terms)
+    wide, narrow = (draw_effects(each, 8000) for each in (problem, replace(problem, terms=scaled)))
+    both = draw_effects(problem, 8000, two_scales=True)
+    logs = [each.stats["log_evidence"] for each in (wide, narrow)]
+    evidence = np.logaddexp(*logs) - np.log(2)
+    assert both.stats["log_evidence"] == pytest.approx(evidence, abs=0.06)
+    share = np.exp(np.array(logs) - evidence) / 2
+    for draws in (lambda each: each.scales, lambda each: np.abs(each.groups)):
+        mean = [draws(each).mean(axis=1) for each in (wide, narrow)]
+        error = draws(both).std(axis=1) / np.sqrt(both.stats["ess"])
+        off = draws(both).mean(axis=1) - share[0] * mean[0] - share[1] * mean[1]
+        assert np.all(np.abs(off) < 5 * error)
+    again = module.with_scales_in_use(both)
+    assert again.stats["log_evidence"] == pytest.approx(logs[0], abs=0.06)
+    error = wide.scales.std(axis=1) / np.sqrt(again.stats["ess"])
+    assert np.all(np.abs(again.scales.mean(axis=1) - wide.scales.mean(axis=1)) < 5 * error)
 
 
 def test_of_calibrated_sites_no_view_is_surely_above_zero():
@@ -161,11 +187,11 @@ def test_draws_are_of_three_components():
 
 
 def test_one_component_alone_is_the_fit(calibrated, monkeypatch):
-    for weights in ("at_two_scales", "with_narrow_effects"):
-        monkeypatch.setattr(module, weights, lambda *_: np.ones(calibrated.draws))
+    monkeypatch.setattr(module, "at_two_scales", lambda *_: np.ones(calibrated.draws))
     for prior in ("EVERY", "AVERAGE"):
         monkeypatch.setattr(module, prior, 1e-300)
-    fit, drawn = calibrated._free, explained(calibrated._free).drawn
+    fit = calibrated._fits[0].fit
+    drawn = explained(fit).drawn
     order, other = (np.argsort(each.groups[0, :, 0]) for each in (fit, drawn))
     for name, axis in (("average", 0), ("groups", 1), ("scales", 1), ("unlike", 1)):
         one, two = getattr(fit, name), getattr(drawn, name)
@@ -226,7 +252,9 @@ def test_a_tree_of_an_earlier_version_computes_them(calibrated):
     tree["posterior"] = tree["free"]
     del tree["free"]
     again = MultilevelPosterior(tree)
-    assert again.at(site="3").interval("tce") == calibrated.at(site="3").interval("tce")
+    views = [each.at(site="3") for each in (again, calibrated)]
+    one, two = (view.interval("tce") for view in views)
+    assert one == pytest.approx(two, abs=0.25 * views[0].values_of("tce").std())
 
 
 def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
@@ -235,7 +263,7 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
     stats = pinned.stats | {"log_evidence_error": 0.9}
     monkeypatch.setattr(module, "draw_terms", lambda *_: replace(pinned, stats=stats))
     with pytest.warns(DiagnosticWarning, match=r"Monte Carlo error of 0.9. Fit with more draws"):
-        explained(calibrated._free)
+        explained(calibrated._fits[0].fit)
 
 
 def test_imputations_of_a_site_mix_its_draws():
