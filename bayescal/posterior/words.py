@@ -167,8 +167,8 @@ def lines_of(post: Any) -> list[str]:
     problem, atom, size = post.problem, post.prob_calibrated, len(post._parts)
     curve = f"{problem.curve.name} curve" if post.prior_weights is None else "average over families"
     several = f"{size} imputations of " if size > 1 else ""
-    lower, upper = post.interval("tce")
-    told = interval(post.estimate("tce"), lower, upper, 0.95)
+    estimate, *_, lower, upper = post._rows([("tce", {})], 0.95)[0].tolist()
+    told = interval(estimate, lower, upper, 0.95)
     known = "exact calibration was not considered"
     is_new = post._one_of is not None and post._one_of.is_new
     is_new = is_new and post._fitted is None and post._departure is None
