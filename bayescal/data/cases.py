@@ -136,7 +136,7 @@ def as_floats(values: Any, name: str) -> Floats:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        at = next(i for i, value in enumerate(array) if not _is_number(value))
+        at = next(i for i, value in enumerate(array) if not is_number(value))
         cure = "percent sign" if str(array[at]).rstrip().endswith("%") else "numbers"
         given = shortened(repr(array.tolist()[at]))
         raise CaseError(name, ", which is not a number", row=at, value=given, cure=cure) from None
@@ -396,7 +396,8 @@ def _largest_bits(values: NDArray[Any]) -> Any:
     return np.maximum.reduce(values.view(BITS_OF[values.itemsize]))
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether this is a number, or the text of one."""
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):

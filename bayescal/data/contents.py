@@ -261,9 +261,7 @@ def read(
     outcome, score, weight = cases = check_cases(
         outcome, y_prob, weight, pos_label=pos_label, part=part
     )
-    chosen = None
-    if weight is not None or not part:
-        chosen = as_weight_type(weight_type, weight)
+    chosen = None if weight is None else as_weight_type(weight_type, weight)
     structure, cells, code = read_groups(roles, score.size)
     more: dict[str, NDArray[Any]] = {}
     missing = np.isnan(outcome)
@@ -297,6 +295,8 @@ def contents_of(
     """What the table of some cases holds, with what was told as in `read`; and the cases."""
     cases, code, contents = read(y_true, y_prob, sample_weight, roles, **told)
     outcome, score, weight = cases
+    if weight is None and told["weight_type"] is not None:
+        as_weight_type(told["weight_type"], None)
     if contents.horizon is not None:
         check_codes(y_true.unnamed_codes)
         _check_followed(contents)

@@ -180,6 +180,8 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
             )
         refuse_horizon(horizon)
         return Given(y_true, None)
+    if not named and y_prob is not None:
+        return Given(y_true, y_prob)
     of_roles = {name: named[name] for name in ROLES if name in named}
     words = {name: named[name] for name in TABLE_WORDS if name in named}
     if named.keys().isdisjoint(OF_TABLE):

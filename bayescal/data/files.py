@@ -29,6 +29,7 @@ from urllib.parse import unquote
 from bayescal.core.errors import InputError, RepeatWarning, warn
 from bayescal.core.text import shortened
 from bayescal.core.versions import needed
+from bayescal.data.cases import is_number
 from bayescal.data.columns import PYTHON, Door, listed
 
 if TYPE_CHECKING:
@@ -315,7 +316,7 @@ def _look_at_text(path: TableFile, encoding: str) -> Text:
         if spaced is not None:
             return Text(path, spaced, SPACE, encoding=encoding)
     names = tuple(name.strip() for name in header)
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         raise InputError(
             f"line {line} of {path} holds numbers, where column names are needed: "
             f"{listed(names)}. Write a first line of names, such as died,risk."
@@ -346,7 +347,7 @@ def _written_by_r(file: TextIO) -> tuple[str, ...] | None:
         return None
     names, fields = records
     extra = len(fields) - len(names)
-    if extra not in (0, 1) or all(_is_number(name) for name in names):
+    if extra not in (0, 1) or all(is_number(name) for name in names):
         return None
     return (*[ROW_NAMES] * extra, *names)
 
@@ -378,14 +379,6 @@ def _records(file: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
         if len(fields) > 1 or any(field.strip() for field in fields):
             yield line, fields
         line = reader.line_num + 1
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 @contextmanager
@@ -599,8 +592,7 @@ def _read_statistical(path: TableFile, **options: Any) -> tuple[pd.DataFrame, An
             "them on disk: python -m pip install --upgrade pyreadstat."
         ) from None
     except (pyreadstat.ReadstatError, ValueError, OSError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"{path} cannot be read: {reason}.") from error
+        raise InputError(f"{path} cannot be read: {_reason(error)}.") from error
     return frame, told
 
 

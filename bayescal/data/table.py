@@ -187,8 +187,9 @@ class CalibrationData:
         )
         told |= {"weight_type": weight_type}
         read = [contents_of(*one, weight, own, **told) for one in each]
-        tables = [self._new(contents) for contents, _ in read]
-        table = tables[0] if len(tables) == 1 else self.from_imputations(tables)
+        table = self._new(read[0][0])
+        if len(read) > 1:
+            table = self.from_imputations([self._new(contents) for contents, _ in read])
         is_large = not table.rows.is_exact or table.rows.score.size > LIMIT
         if is_large and horizon is None and mode != "class-wise":
             table._given = [cases for _, cases in read], own.columns.get(IMPUTATION)
@@ -631,7 +632,7 @@ class CalibrationData:
 
     def complete(self, *, takes_times: bool = False) -> Self:
         """The table itself, refused if it has no outcomes, or times that this does not take."""
-        if not self.has_outcomes:
+        if not self._contents.is_observed:
             raise InputError(
                 "this table has no outcomes: it holds scores alone, of cases that were not "
                 "observed. Pass outcomes with the scores, as (y_true, y_prob)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core.arrays import Floats
@@ -52,17 +53,12 @@ class CaseRisks:
             )
         ]
         first = rows[0]
-        low, high = _interval(first)
-        told = f"The score is {first['score']:.3g}, the risk {_shown(first)} ({low} to {high})."
+        middle, low, high = _rounded(first, "risk")
+        told = f"The score is {first['score']:.3g}, the risk {middle} ({low} to {high})."
         flips = [str(name) for name in self.table.columns if str(name).startswith("flips@")]
         columns = [
             Column("score", "Score", lambda row: f"{row['score']:.3g}"),
-            Column("risk", "Risk", _shown),
-            Column(
-                "interval",
-                f"{percent(self.ci_prob)} interval",
-                lambda row: " to ".join(_interval(row)),
-            ),
+            *_columns("risk", "Risk", self.ci_prob),
             *(_flip(name) for name in flips),
         ]
         table = Table("risks", "Risk of the case", "Whose curve", columns, rows, names_cases=True)
@@ -113,15 +109,21 @@ def _flip(name: str) -> Column:
     return Column(name, head, lambda row: chance(row[name]))
 
 
-def _interval(row: Row) -> tuple[str, str]:
-    ends = float(row["lower"]), float(row["upper"])
-    low, high = rounded(ends, *ends)
-    return low, high
+def _columns(name: str, head: str, level: float) -> tuple[Column, Column]:
+    """A number, and its interval."""
+    interval = Column("interval", f"{percent(level)} interval", partial(_ends, of=""))
+    return Column(name, head, lambda row: _rounded(row, name)[0]), interval
 
 
-def _shown(row: Row) -> str:
-    (middle,) = rounded((float(row["risk"]),), float(row["lower"]), float(row["upper"]))
-    return middle
+def _rounded(row: Row, name: str, of: str = "") -> tuple[str, ...]:
+    """A number of a row and the ends of its interval, as exact as the interval is narrow."""
+    ends = float(row[f"{of}lower"]), float(row[f"{of}upper"])
+    return rounded((float(row[name]), *ends), *ends)
+
+
+def _ends(row: Row, of: str) -> str:
+    name = f"{of}lower"
+    return " to ".join(_rounded(row, name, of)[1:]) if name in row.values else ""
 
 
 @dataclass(frozen=True)
@@ -153,9 +155,8 @@ class Expected:
                 values |= {f"later_{key}": later[str(name)][key] for key in ("lower", "upper")}
             rows.append(Row(str(name), label, values))
         columns = [
-            Column("mean", "Expected", lambda row: _middle(row)),
-            Column("interval", f"{percent(level)} interval", lambda row: _ends(row, "")),
-            Column("later", "Of these cases' outcomes", lambda row: _ends(row, "later_")),
+            *_columns("mean", "Expected", level),
+            Column("later", "Of these cases' outcomes", partial(_ends, of="later_")),
         ]
         table = Table("expected", "Measures of the new cases", "Measure", columns, rows)
         events = self.expected.loc["events"].to_dict()
@@ -215,18 +216,6 @@ def expect(
         seen.shift_to_change(at),
         float(scores.size),
     )
-
-
-def _middle(row: Row) -> str:
-    ends = float(row["lower"]), float(row["upper"])
-    return rounded((float(row["mean"]), *ends), *ends)[0]
-
-
-def _ends(row: Row, of: str) -> str:
-    if f"{of}lower" not in row.values:
-        return ""
-    ends = float(row[f"{of}lower"]), float(row[f"{of}upper"])
-    return " to ".join(rounded(ends, *ends))
 
 
 def _decision(risk: float, row: Mapping[Any, Any]) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bayescal.gain._gain import recalibration_gain
-from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.advice import (
     Recommendation,
     SeveralRecommendations,
     recommend,
     recommendation,
 )
-from bayescal.gain.several import ImputedGain, SeveralGains
+from bayescal.gain.result import ImputedGain, RecalibrationGain, SeveralGains
 from bayescal.gain.unseen import Optimism, cross_fit, optimism
 from bayescal.gain.variance import VarianceGain, variance_gain
 

@@ -17,11 +17,10 @@ from bayescal.data.roles import as_roles
 from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain._double_use import double_use
-from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
 from bayescal.gain.paired import PairedPredictions, as_paired
+from bayescal.gain.result import RecalibrationGain, SeveralGains, evidence_of, gain_of_imputations
 from bayescal.gain.routes import Posterior, by_curve, by_pairs
-from bayescal.gain.several import SeveralGains, gain_of_imputations
 from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.posterior import as_multilevel
 from bayescal.multilevel.term import VaryBy

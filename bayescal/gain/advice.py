@@ -21,7 +21,7 @@ from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CalibrationData
 from bayescal.fitting import compare, fit
 from bayescal.gain._terms import net_benefit_name
-from bayescal.gain.several import OfSeveral
+from bayescal.gain.result import OfSeveral
 from bayescal.gain.updates import gains_of
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES, updates

@@ -92,7 +92,7 @@ class Stretches:
     cells: int
     index: Index
     log_evidence: Floats  # (TYPES, stretches): relative to the diagonal
-    log_weight: tuple[Floats, ...]  # (stretches, points): of the points, normalised
+    weight: tuple[Floats, ...]  # (stretches, points): of the points, of sum 1
     shift: tuple[Floats, ...]  # (stretches, points): the points, as coefficients of x
     slope: tuple[Floats, ...]  # (stretches, points)
     log_diagonal: float  # log likelihood of all outcomes on the diagonal
@@ -137,10 +137,10 @@ def stretch_evidences(
     else:
         none = np.zeros((first.size, 1))
         parts += 2 * [(np.full(first.size, -np.inf), none, none, none)]
-    log_evidence, log_weight, shift, slope = zip(*parts, strict=True)
+    log_evidence, weight, shift, slope = zip(*parts, strict=True)
     index = np.full((cells, cells), -1)
     index[first, last] = np.arange(first.size)
-    return Stretches(cells, index, np.array(log_evidence), log_weight, shift, slope, log_diagonal)
+    return Stretches(cells, index, np.array(log_evidence), weight, shift, slope, log_diagonal)
 
 
 class _OfStretches:
@@ -347,10 +347,10 @@ def _ridge(x: Floats) -> Floats:
 
 
 def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
-    """Evidence, normalised log weights, and the points, one row a stretch."""
+    """Evidence, weights of sum 1, and the points, one row a stretch."""
     evidence = log_sum(log_density, axis=0)
-    log_weight = np.ascontiguousarray((log_density - evidence).T)
-    return evidence, log_weight, np.ascontiguousarray(shift.T), np.ascontiguousarray(slope.T)
+    weight = np.ascontiguousarray(np.exp(log_density - evidence).T)
+    return evidence, weight, np.ascontiguousarray(shift.T), np.ascontiguousarray(slope.T)
 
 
 @cache
@@ -450,7 +450,7 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
     """
     steps, k = sums.steps, sums.stretches.cells
     setting = np.sort(_systematic(sums.probability, draws, rng))
-    tables = _Tables(steps.reshape(-1, 2 * k))
+    tables = _Tables(_relative(steps.reshape(-1, 2 * k)))
     last = np.stack([log_sum(steps[:, :, k - 1], BOTH)[:, state] for state in (ON, OFF)], axis=1)
     largest = last.max(axis=1)
     either, off = (np.exp(each - largest)[setting] for each in (np.logaddexp(*last.T), last[:, 1]))
@@ -543,24 +543,24 @@ def _coefficients(
             mine = np.flatnonzero((neighbour == side) & (state == end))
             if mine.size:
                 by_type = _by_type(stretches, side, end, sums.hinge).T
-                kind[mine] = _Tables(by_type).draw(index[mine], rng)
+                kind[mine] = _Tables(_relative(by_type)).draw(index[mine], rng)
     for type_ in range(TYPES):
         mine = np.flatnonzero(kind == type_)
         if mine.size:
             values = stretches.shift[type_], stretches.slope[type_]
-            of_type = _smoothed(stretches.log_weight[type_], values, index[mine], rng)
+            of_type = _smoothed(stretches.weight[type_], values, index[mine], rng)
             coefficients[:, mine] = of_type
     return coefficients
 
 
 def _smoothed(
-    log_weight: Floats, values: tuple[Floats, ...], row: Index, rng: np.random.Generator
+    weight: Floats, values: tuple[Floats, ...], row: Index, rng: np.random.Generator
 ) -> Floats:
     """Shifts and slopes of the stretches given, from the weighted points of a type, smoothed.
 
     Two points are drawn and combined so that mean and covariance stay as they are.
     """
-    order, tables, weight = by_group(row), _Tables(log_weight), np.exp(log_weight)
+    order, tables = by_group(row), _Tables(weight)
     row = row[order]
     first, second = (tables.draw_ascending(row, rng, axis) for axis in (1, 2))
     drawn = np.empty((len(values), row.size))
@@ -571,13 +571,18 @@ def _smoothed(
     return drawn
 
 
-class _Tables:
-    """Discrete distributions, one a row of log weights; rows without weight cannot be drawn."""
+def _relative(log_weight: Floats) -> Floats:
+    """Weights over the largest of each row; rows without any stay so."""
+    top = log_weight.max(axis=1, keepdims=True)
+    top[~np.isfinite(top)] = 0.0
+    return np.asarray(np.exp(log_weight - top))
 
-    def __init__(self, log_weight: Floats) -> None:
-        top = log_weight.max(axis=1, keepdims=True)
-        top[~np.isfinite(top)] = 0.0
-        cumulative = np.cumsum(np.exp(log_weight - top), axis=1)
+
+class _Tables:
+    """Discrete distributions, one a row of weights; rows without weight cannot be drawn."""
+
+    def __init__(self, weight: Floats) -> None:
+        cumulative = np.cumsum(weight, axis=1)
         cumulative /= np.where(cumulative[:, -1:] > 0, cumulative[:, -1:], 1.0)
         cumulative += np.arange(len(cumulative))[:, None]
         self.columns, self.cumulative = cumulative.shape[1], cumulative.ravel()

@@ -8,7 +8,6 @@ law are summed out over a few values. Scores of 0 and 1 need no other rule. Arra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,70 +58,40 @@ def shapes_of(score: Floats, scale: Floats, relative: Floats) -> tuple[Floats, F
     return PSEUDO_CASE + cases * score, PSEUDO_CASE + cases * (1 - score)
 
 
-@dataclass(frozen=True)
 class RiskSums:
-    """Evidence of independent risks that are not all the scores, and what draws of them need."""
+    """Evidence of independent risks that are not all the scores, and draws of them.
 
-    score: Floats  # (rows,): in [0, 1]; those nearer than 1e-12 to 0 or 1 are at that distance
-    trials: Floats  # (rows,): cases and events; need not be whole numbers. All zero for the prior
-    hits: Floats  # (rows,)
-    prior: RiskPrior
+    `score` (rows,) in [0, 1] are read as at least 1e-12 from either end; `trials`, `hits` (rows,)
+    need not be whole numbers, and are all zero for the prior.
 
-    @cached_property
-    def _shapes(self) -> tuple[Floats, Floats]:
-        _, scale, relative = self.prior.settings
-        return shapes_of(self.score, scale, relative)
+    Attributes
+    ----------
+    log_evidence : float
+        Log likelihood of the single outcomes, given that not all risks are the scores.
+    log_off : ndarray of shape (settings, rows)
+        The same of each score where its risk has the Beta law.
+    prob_on : ndarray of shape (settings, rows)
+        Probability that each risk is the score.
+    probability : ndarray of shape (settings,)
+        Posterior probability of each setting.
+    """
 
-    @cached_property
-    def log_on(self) -> Floats:
-        """Log likelihood of the single outcomes where a risk is the score, of shape (rows,)."""
-        at, others = clipped(self.score), self.trials - self.hits
-        return np.asarray(self.hits * np.log(at) + others * np.log1p(-at))
-
-    @cached_property
-    def log_off(self) -> Floats:
-        """The same where it has its Beta law, of shape (settings, rows)."""
-        a, b = self._shapes
-        return np.asarray(betaln(a + self.hits, b + self.trials - self.hits) - betaln(a, b))
-
-    @cached_property
-    def _log_total(self) -> Floats:
-        """Of either, of shape (settings, rows)."""
-        return np.asarray(np.logaddexp(self._log_joint_on, self._log_off_share + self.log_off))
-
-    @cached_property
-    def _log_joint_on(self) -> Floats:
+    def __init__(self, score: Floats, trials: Floats, hits: Floats, prior: RiskPrior) -> None:
+        on, scale, relative = prior.settings
+        (a, b), others, inside = shapes_of(score, scale, relative), trials - hits, clipped(score)
+        self._inside, self._shapes = inside, (a + hits, b + np.maximum(others, 0.0))
+        self.log_off = np.asarray(betaln(a + hits, b + trials - hits) - betaln(a, b))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.prior.settings[0])[:, None] + self.log_on)
-
-    @property
-    def _log_off_share(self) -> Floats:
-        return np.asarray(np.log1p(-self.prior.settings[0])[:, None])
-
-    @cached_property
-    def prob_on(self) -> Floats:
-        """Probability that each risk is the score, of shape (settings, rows)."""
-        return np.exp(self._log_joint_on - self._log_total)
-
-    @cached_property
-    def by_setting(self) -> Floats:
-        """Log evidence at each setting, given that not all risks are the scores."""
-        all_on = (self._log_joint_on - self._log_total).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            all_on_before = self.score.size * np.log(self.prior.settings[0])
+            log_on = np.log(on)[:, None] + (hits * np.log(inside) + others * np.log1p(-inside))
+            all_on_before = score.size * np.log(on)
+        either = np.logaddexp(log_on, np.log1p(-on)[:, None] + self.log_off)
+        self.prob_on = np.exp(log_on - either)
+        all_on = (log_on - either).sum(axis=1)
         given = np.log(-np.expm1(all_on)) - np.log(-np.expm1(all_on_before))
-        return np.asarray(self._log_total.sum(axis=1) + given)
-
-    @property
-    def log_evidence(self) -> float:
-        """Log likelihood of the single outcomes, given that not all risks are the scores."""
-        return float(np.logaddexp.reduce(self.by_setting) - np.log(self.by_setting.size))
-
-    @property
-    def probability(self) -> Floats:
-        """Posterior probability of each setting, of shape (settings,)."""
-        weight = np.exp(self.by_setting - self.by_setting.max())
-        return np.asarray(weight / weight.sum())
+        by_setting = either.sum(axis=1) + given
+        self.log_evidence = float(np.logaddexp.reduce(by_setting) - np.log(by_setting.size))
+        weight = np.exp(by_setting - by_setting.max())
+        self.probability = weight / weight.sum()
 
     def draw(self, draws: int, rng: np.random.Generator) -> Floats:
         """Independent draws of the errors, risk minus score, exactly zero where they are equal.
@@ -130,11 +99,7 @@ class RiskSums:
         Returns (draws, rows).
         """
         setting = resample(self.probability, draws, rng)
-        a, b = self._shapes
-        risk = rng.beta(
-            a[setting] + self.hits, b[setting] + np.maximum(self.trials - self.hits, 0.0)
-        )
-        error = clipped(risk) - clipped(self.score)
+        error = clipped(rng.beta(*(shape[setting] for shape in self._shapes))) - self._inside
         error[self._draw_on(setting, rng)] = 0
         return error
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -88,29 +89,28 @@ def law_of(problem: Problem) -> TimeToEvent:
 Made = TypeVar("Made")
 
 
-def once(problem: Problem, what: str, make: Callable[[], Made]) -> Made:
-    """What depends on the table of a problem alone, and on how it is read: made once, and kept.
+def once(make: Callable[[Problem], Made]) -> Callable[[Problem], Made]:
+    """What depends on the table of a problem alone, and on how it is read: made once, and kept."""
 
-    `what`: its name.
-    """
-    followed, kept = problem.data.follow_up, law_of(problem).kept
-    assert followed is not None
-    of_table, rows = (followed.row, followed.weight), problem.table
-    numbers = problem.most_rows, problem.data.weight_scale, float(rows.score @ rows.trials)
-    key = what, *map(id, of_table), problem.edges, numbers
-    known = kept.get(key)
-    if known is None or any(a is not b for a, b in zip(known[0], of_table, strict=True)):
-        kept[key] = known = of_table, make()
-    made: Made = known[1]
-    return made
+    @wraps(make)
+    def known(problem: Problem) -> Made:
+        followed, kept = problem.data.follow_up, law_of(problem).kept
+        assert followed is not None
+        of_table, rows = (followed.row, followed.weight), problem.table
+        numbers = problem.most_rows, problem.data.weight_scale, float(rows.score @ rows.trials)
+        key = make.__name__, *map(id, of_table), problem.edges, numbers
+        found = kept.get(key)
+        if found is None or any(a is not b for a, b in zip(found[0], of_table, strict=True)):
+            kept[key] = found = of_table, make(problem)
+        made: Made = found[1]
+        return made
+
+    return known
 
 
+@once
 def entries_of(problem: Problem) -> Entries:
     """The followed cases of a problem's table, on the scale of effective cases."""
-    return once(problem, "entries", lambda: _entries(problem))
-
-
-def _entries(problem: Problem) -> Entries:
     followed, law = problem.data.follow_up, law_of(problem)
     assert followed is not None
     weight, rows = followed.weight * problem.data.weight_scale, problem.table.score.size
@@ -154,6 +154,7 @@ def joined(each: Sequence[Entries]) -> Entries:
     )
 
 
+@once
 def grid_of(problem: Problem) -> Partial:
     """The entries of a problem that are known in part, or fewer in their place.
 
@@ -161,10 +162,6 @@ def grid_of(problem: Problem) -> Partial:
     first six moments of time; each time has the mean log-odds that keeps what scores have to do
     with time. Q is linear in time within an interval, whatever its steps.
     """
-    return once(problem, "grid", lambda: _gridded(problem))
-
-
-def _gridded(problem: Problem) -> Partial:
     partial = entries_of(problem).partial
     if partial.size <= MOST_ENTRIES:
         return partial
@@ -195,12 +192,9 @@ def mean_of_nodes(values: Floats, shared: Floats, total: Floats, start: NDArray[
     return np.clip(sums / np.where(total > 0, total, 1), low, high)
 
 
+@once
 def panels_of(problem: Problem) -> Floats:
     """Log-odds between panels of the scores, each a cell or, of a wide one, a part of it."""
-    return once(problem, "panels", lambda: _panels(problem))
-
-
-def _panels(problem: Problem) -> Floats:
     return _cut(_ends(problem), WIDEST_PANEL)
 
 
@@ -408,23 +402,20 @@ class Timing(NamedTuple):
     curve: Floats
 
 
+@once
 def timing_of(problem: Problem) -> Timing:
     """The steps of a problem, at their likeliest values with those of a smooth curve.
 
     They depend on the table and on how scores of 0 and 1 are read, not on the family or the prior,
     and are computed once. The entries are those of `grid_of`.
     """
-    return once(problem, "timing", lambda: _fitted(problem))
+    entries, score = entries_of(problem), problem.table.score
+    return likeliest_steps(law_of(problem), score, entries, grid_of(problem))
 
 
 def steps_of(problem: Problem) -> Steps:
     """The steps of `timing_of`."""
     return timing_of(problem).steps
-
-
-def _fitted(problem: Problem) -> Timing:
-    entries, score = entries_of(problem), problem.table.score
-    return likeliest_steps(law_of(problem), score, entries, grid_of(problem))
 
 
 def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> Timing:

@@ -374,12 +374,9 @@ def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
     return TimesRows(problem, known, columns, correction)
 
 
+@once
 def correction_of(problem: Problem) -> Correction:
     """Nodes for the cases that are known in part, at a smooth curve: one for all families."""
-    return once(problem, "correction", lambda: _at_reference(problem))
-
-
-def _at_reference(problem: Problem) -> Correction:
     partial, timing = grid_of(problem), timing_of(problem)
     nodes = None
     if partial.size > FEW_ENTRIES:

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 
 PERIOD = "period"
-# Most numbers of curves whose evaluations are kept, with as many weights: those of 40 hospitals in
-# 24 months would need 3 GB.
-MOST_KEPT = 1 << 25
+# Most draws of curves whose evaluations are kept: those of 40 hospitals in 24 months are 4 million
+# and would need 3 GB.
+MOST_KEPT = 1 << 19
 CURVE_AT = np.linspace(0.05, 0.95, 19)
 # What data a fit of each kind is of.
 FITTED_BY = {
@@ -277,11 +277,8 @@ class MultilevelPosterior:
         name = repr(key)
         if name not in self._views:
             self._views[name] = CalibrationPosterior([fit.part(key) for fit in self._fits])
-            sizes = [
-                each.draws * each.tables[0].problem.score.size for each in self._views.values()
-            ]
-            while len(sizes) > 1 and sum(sizes) > MOST_KEPT:
-                del self._views[next(iter(self._views))], sizes[0]
+            if len(self._views) * self.draws > MOST_KEPT:
+                del self._views[next(iter(self._views))]
         return self._views[name]
 
     @cached_property

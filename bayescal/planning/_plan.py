@@ -321,11 +321,12 @@ def _first_guess(
     half: float,
     clusters: PlannedClusters | None,
 ) -> float:
-    """About so many patients, by a closed form: the share of events, if none is of the goal."""
-    share = setting.prevalence
-    sizes = _closed_form(setting, of, width, half)
-    alone = {"share": share * (1 - share) * (2 * half / (width or limit)) ** 2}
-    (size,) = (sizes or alone).values()
+    """About so many patients, by a closed form: that of the share of events, or of its log-odds."""
+    sizes, spread = _closed_form(setting, of, width, half), setting.prevalence
+    spread *= 1 - spread
+    if of in ("calibration_in_the_large", "calibration_intercept"):
+        spread = 1 / spread
+    (size,) = (sizes or {of: spread * (2 * half / (width or limit)) ** 2}).values()
     if sizes and size > 2 * LARGEST_SIZE:
         raise InputError(
             f"width {width:g} is out of reach: it would take about {size:,.0f} patients, and "

@@ -86,18 +86,18 @@ def nearest_line(
     x = link.of(score)
     centre, scale = x.mean(axis=-1, keepdims=True), x.std(axis=-1, keepdims=True)
     z = (x - centre) / np.where(scale > 0, scale, 1)
-    weights = np.broadcast_to(np.maximum(weight, WEIGHT_FLOOR), curve.shape)
+    if weight.min() < WEIGHT_FLOOR:
+        weight = np.maximum(weight, WEIGHT_FLOOR)
+    weights = np.broadcast_to(weight, curve.shape)
     events, powers = weights * curve, np.stack([np.ones_like(z), z, z * z], axis=-1)
     # The first step is from the diagonal, where what an event and a case add is common to draws.
-    of_event, of_case = link.slopes(x.copy(), 1.0, 0.0), link.slopes(x.copy(), 0.0, 1.0)
-    line = np.stack([centre[..., 0], scale[..., 0]])[:, None if score.ndim == 1 else slice(None)]
-    line = line + _newton_step(
-        *(
-            _moments(events, event[..., None] * powers)
-            + _moments(weights, case[..., None] * powers)
-            for event, case in zip(of_event, of_case, strict=True)
-        )
+    added = zip(link.slopes(x.copy(), 1.0, 0.0), link.slopes(x.copy(), 0.0, 1.0), strict=True)
+    first, second = (
+        _moments(events, of_event[..., None] * powers)
+        + _moments(weights, of_case[..., None] * powers)
+        for of_event, of_case in added
     )
+    line = np.stack([centre, scale]).reshape(2, -1) + _newton_step(first, second)
     for kind, close in PRECISIONS:
         given: Any = (each.astype(kind, copy=False) for each in (powers, events, weights))
         unsettled = _settle(line, close, partial(_line_step, link, *given))

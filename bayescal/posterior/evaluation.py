@@ -23,7 +23,6 @@ from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, as_risks, re
 from bayescal.posterior.imputed import in_turn, widened, widening_of
 from bayescal.posterior.population import (
     POPULATIONS,
-    ROOM,
     Bootstrap,
     ClusterBootstrap,
     Population,
@@ -41,6 +40,7 @@ __all__ = [
     "read",
 ]
 
+# What is asked once is not kept: fresh memory takes as long as the numbers in it.
 MOST_WEIGHTS = 1 << 20  # weights
 # Most numbers of curves that are kept: those of 40 hospitals in 24 months need a gigabyte.
 MOST_OBSERVED = 1 << 24
@@ -94,9 +94,10 @@ class CurvesOfTable:
     @one_blas_thread
     def observed(self) -> Floats:
         """The curves at the scores of the data, of shape (draws, rows)."""
-        parts = blocks(len(self.u), self.problem.stated.size, ROOM)
-        each = [self._at_table.probability(self.u[part]) for part in parts]
-        return np.concatenate(each) if len(each) > 1 else each[0]
+        values = np.empty((len(self.u), self.problem.stated.size))
+        for part in blocks(*values.shape):
+            values[part] = self._at_table.probability(self.u[part])
+        return values
 
     @cached_property
     def _at_table(self) -> Any:
@@ -144,13 +145,20 @@ class CurvesOfTable:
             yield part, self.at(part, drawn)
 
     def populations(self, population: str) -> Iterator[tuple[slice, Population]]:
-        """Draws of the population, a block at a time; few weights of common scores are kept."""
+        """Draws of the population, a block at a time: the same whenever they are asked for.
+
+        From the second time on the curves are kept, and few weights of common scores.
+        """
         check_choice(population, POPULATIONS, "population")
-        if population in self._populations:
+        if self._populations.get(population):
             yield from self._populations[population]
             return
-        problem, size, kept = self.problem, len(self.u), []
-        few = population != "beta" and size * problem.score.size <= MOST_WEIGHTS
+        problem, size, kept = self.problem, len(self.u), list[tuple[slice, Population]]()
+        again, numbers = population in self._populations, size * problem.score.size
+        few = again and population != "beta" and numbers <= MOST_WEIGHTS
+        if again and numbers <= MOST_OBSERVED:
+            _ = self.observed  # kept from here on
+        self._populations[population] = []
         for each in draw_population(
             *(population, problem.score, problem.trials, size, problem.rng("population")),
             *(problem.is_merged, self.bootstrap, problem.stated),
@@ -158,8 +166,7 @@ class CurvesOfTable:
             if few:
                 kept.append(each)
             yield each
-        if few:
-            self._populations[population] = kept
+        self._populations[population] = kept
 
     def at(self, part: slice, drawn: Population) -> CurveDraws:
         """The curves of a block of draws at the scores of a population, after a departure."""
@@ -174,9 +181,9 @@ class CurvesOfTable:
                 return np.asarray(np.interp(logit(score), *self.mean_curve))
             return np.broadcast_to(self._mean_observed, (part.stop - part.start, score.size))
         if of_table:
-            if "observed" not in self.__dict__ and len(self.u) * score.size > MOST_OBSERVED:
-                return np.asarray(self._at_table.probability(self.u[part]))
-            return self.observed[part]
+            if "observed" in self.__dict__:
+                return self.observed[part]
+            return np.asarray(self._at_table.probability(self.u[part]))
         return self.problem.curve.at_scores(score, self.problem.frame).probability(self.u[part])
 
     @cached_property

@@ -84,14 +84,14 @@ def save(figure: Figure, file: Any, kind: str, **options: Any) -> None:
         drawing.subplots_adjust(**PLACES)
         boxes = []
         for ax in [part for main in drawing.axes for part in (main, *main.child_axes)]:
-            beside = [part for part in ax.get_children() if isinstance(part, Text)]
+            texts = [part for part in ax.get_children() if isinstance(part, Text)]
+            texts += [ax.xaxis.label, ax.yaxis.label]
             legend = ax.get_legend()
-            named = legend.get_texts() if legend else []
-            for text in (*beside, *named, ax.xaxis.label, ax.yaxis.label):
+            for text in (*texts, *(legend.get_texts() if legend else ())):
                 text.set_text(figure.worded(text.get_text()))
             for axis in (ax.xaxis, ax.yaxis):
                 _fix_ticks(axis, figure.worded)
-            outside = [*beside, legend] if legend else beside
+            outside = [*texts, legend] if legend else texts
             if box := ax.get_tightbbox(bbox_extra_artists=outside):
                 boxes.append(box)
         inches = Bbox.union(boxes).transformed(drawing.dpi_scale_trans.inverted())

@@ -15,6 +15,7 @@ from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.errors import InputError
 from bayescal.report import render
+from bayescal.report.figures import as_png
 from bayescal.report.word import A4, US_LETTER, fitted, paper
 
 VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
@@ -221,6 +222,29 @@ def test_the_first_figure_is_written_in_the_format_of_its_name(page, tmp_path):
         render.write_figure(page, tmp_path / "curve.xyz")
     with pytest.raises(InputError, match="no figure"):
         render.write_figure(Page("t", "s", ("a",)), tmp_path / "curve.png")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["", "A title"])
+def test_nothing_of_a_figure_is_cut_off(post, title):
+    import io
+
+    from matplotlib.image import imread
+
+    def longer(text):
+        return f"{text}, {30 * 'w'}" if text else ""
+
+    shown = (
+        Figure("risks", post, {"y_prob": 0.3, "threshold": 0.2}, title, worded=longer),
+        Figure("risk_distribution", post, {}, title),
+        Figure("net_benefit", post, {}, title),
+        Figure("reliability", {30 * "w": post, 29 * "w": post}, {}, title),
+    )
+    for figure in shown:
+        ink = imread(io.BytesIO(as_png(figure)))[..., :3].min(axis=-1) < 0.9
+        assert ink.any()
+        assert not ink[[0, -1]].any()
+        assert not ink[:, [0, -1]].any()
 
 
 @pytest.mark.slow
