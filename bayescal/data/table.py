@@ -535,12 +535,12 @@ class CalibrationData:
         is_timed = self._contents.horizon is not None
         return self._clusters_by(self._shown.followed[1]) if is_timed else None
 
-    def _clusters_by(self, place: NDArray[np.intp]) -> Clusters | None:
-        """The clusters by the place that each of the cases is in."""
+    def _clusters_by(self, row: NDArray[np.intp]) -> Clusters | None:
+        """The clusters by the row, or the entry, that each of the cases is in."""
         cases = self._shown.cases
         if cases.cluster is None:
             return None
-        return clusters_of(cases, place, self.weight_scale, sampling=self.is_pseudo)
+        return clusters_of(cases, row, self.weight_scale, sampling=self.is_pseudo)
 
     @property
     def cases(self) -> tuple[Rows, NDArray[np.intp]]:

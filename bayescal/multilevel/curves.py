@@ -23,6 +23,7 @@ from bayescal.core.errors import DiagnosticWarning
 from bayescal.core.sampling import resample
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
+from bayescal.data.weights import effective_size
 from bayescal.model.draws import OneOf, Part
 from bayescal.model.law import BINOMIAL
 from bayescal.model.priors import MODEST, Normal, Prior
@@ -170,9 +171,9 @@ def with_scales_in_use(fit: MultilevelDraws) -> MultilevelDraws:
     if not fit.two_scales:
         return fit
     weights = np.exp(-fit.problem.log_at_two_scales(fit.scales))
-    left = weights.sum() ** 2 / (weights @ weights) / fit.size
+    left = effective_size(weights) / fit.size
     log_evidence = fit.stats["log_evidence"] + float(np.log(weights.mean()))
-    stats = fit.stats | {"log_evidence": log_evidence, "ess": fit.stats["ess"] * float(left)}
+    stats = fit.stats | {"log_evidence": log_evidence, "ess": fit.stats["ess"] * left}
     rows = resample(weights, fit.size, fit.problem.pooled.rng("scales in use"))
     return replace(fit.taken(rows), stats=stats, two_scales=False)
 
