@@ -271,16 +271,16 @@ def read(
     if timed:
         horizon = as_horizon(horizon)
         more |= y_true.steps(horizon)
-    unknown = None
+    unknown, later = None, part and score.size <= BLOCK  # a large part needs room, and is summed
     if missing.any():
         given = None if weight is None else weight[missing]
         rows = each_case(score[missing], np.zeros(missing.sum()), given, code[missing])
         told = {"weight_type": chosen, "is_observed": False}
-        unknown = _of_rows(structure, cells, rows, later=part, **told)
+        unknown = _of_rows(structure, cells, rows, later=later, **told)
     groups = code if structure.levels else None
     contents = _of_rows(
         *(structure, cells, each_case(score, outcome, weight, groups, **more)),
-        later=part,
+        later=later,
         weight_type=chosen,
         horizon=horizon,
         unknown=unknown,

@@ -325,7 +325,10 @@ def summary_of(cases):
 
 @pytest.mark.slow
 def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
-    """The population and the studies hardly move; the tolerances are some Monte Carlo errors."""
+    """The population and the studies hardly move; the tolerances are some Monte Carlo errors.
+
+    Over four seeds O/E of a study moved by up to .0065, before and after the engine changed.
+    """
     options = {
         "curve": "logistic",
         "vary": bc.by("site", prior={"shift": 0.5, "log_slope": 0.5}),
@@ -353,7 +356,7 @@ def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
         ):
             np.testing.assert_allclose(one.interval(name), other.interval(name), atol=atol)
             assert one.estimate(name) == pytest.approx(other.estimate(name), abs=atol / 2)
-    for name, atol in (("tce", 0.003), ("observed_expected", 0.006), ("calibration_slope", 0.03)):
+    for name, atol in (("tce", 0.003), ("observed_expected", 0.009), ("calibration_slope", 0.03)):
         np.testing.assert_allclose(
             part.table().loc[first, name], full.table().loc[first, name], atol=atol
         )
