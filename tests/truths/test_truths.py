@@ -11,7 +11,7 @@ from truth_sets import THEMES
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES)
 def test_scores_are_no_worse_and_intervals_hold_the_truth(theme, record_property):
-    new = scored(theme, min(THEMES[theme].sets, 100))  # `python tests/truths --compare`: all of them
+    new = scored(theme, min(THEMES[theme].sets, 100))  # --compare, below, scores all
     compared = changes(theme, stored()[theme], new)
     for change in compared:
         if change.relative < -WORSE:  # printed at the end of the run
