@@ -58,9 +58,10 @@ class Recalibration:
 
     def totals(self, outcomes: NDArray[Any]) -> Floats:
         """Number of events and the sum of their log-odds, of shape (replicates, 2)."""
-        totals = np.zeros((len(outcomes), 2))
-        for part in blocks(self.log_odds.size, len(outcomes), LOGISTIC_ROOM):
-            events = outcomes[:, part] * self.cases[..., part]
+        replicates = len(self.cases if outcomes.ndim == 1 else outcomes)
+        totals = np.zeros((replicates, 2))
+        for part in blocks(self.log_odds.size, replicates, LOGISTIC_ROOM):
+            events = outcomes[..., part] * self.cases[..., part]
             totals += np.stack([events.sum(axis=-1), events @ self.log_odds[part]], axis=-1)
         return totals
 
