@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, digamma, expit, log_expit, logit, ndtri, polygamma
 
-from bayescal.core.arrays import BLOCK, Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, check_choice
 from bayescal.core.optimise import maximise
 from bayescal.core.sampling import importance_sample
@@ -231,9 +231,6 @@ POPULATIONS = {
 }
 
 POPULATION_NODES = 256
-# Numbers that a block holds. A summary takes 10 % less time than with half as many, in which steps
-# take as long as their arithmetic.
-ROOM = 1 << 17
 SHAPE_SIGMA = 3.0
 SHAPE_MEAN = 1000.0
 LARGEST_LOG_SHAPE = 30.0
@@ -294,8 +291,9 @@ def draw_population(
     if kind == "beta" and score.size == 1:
         kind = "sample"  # equal scores have no Beta law but the spike they are
     rows = POPULATION_NODES if kind == "beta" else score.size
-    # Of many clusters random groups are drawn for each block, so that these stay as they are.
-    parts = blocks(draws, rows, ROOM if bootstrap is None else BLOCK)
+    # Larger blocks are new memory of the system each time: with twice as many numbers a fit with
+    # its TCE takes a third longer, a summary as long. Groups of clusters are drawn block by block.
+    parts = blocks(draws, rows)
     as_stated = score if stated is None else stated
     if kind == "sample":
         counts = None if merged or (trials % 1 != 0).any() else trials
