@@ -306,7 +306,7 @@ def among_allowed(names: Iterable[str], fewer: float) -> list[str]:
         name
         for name, curve in curves.items()
         if fewer >= MANY_EVENTS
-        or (len(curve.coordinates) <= FEW_PARAMETERS and curve.sized is type(curve).sized)
+        or (len(curve.coordinates) <= FEW_PARAMETERS and curve.sized is None)
     ]
 
 

@@ -199,7 +199,7 @@ class PairedPredictions:
         every threshold, before and after. Where a table keeps scores as they are, so does this.
         """
         sides = self.before, self.after[0]
-        are_single = self.clusters is None and self.times is None and self.weight.strides == (0,)
+        are_single = self.clusters is None and self.times is None and (self.weight == 1).all()
         if self.outcome.size <= MOST_LOOKED_AT or not are_single:
             return self
         if min(np.unique(side[self.some]).size for side in sides) <= LIMIT:

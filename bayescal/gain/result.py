@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -563,17 +564,17 @@ def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
 Answer = TypeVar("Answer")
 
 
-class OfSeveral(Generic[Answer]):
+class OfSeveral(ABC, Generic[Answer]):
     """What is answered for all cases together, and for one of several curves."""
 
     @property
+    @abstractmethod
     def _posts(self) -> tuple[MultilevelPosterior, ...]:
         """The fits of all curves: of the predictions, and of those after where these are asked."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _answer(self, *curves: CalibrationPosterior) -> Answer:
         """The answer for one curve of each fit."""
-        raise NotImplementedError
 
     def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> Answer:
         """The answer for the cases with some levels.

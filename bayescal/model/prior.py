@@ -262,12 +262,6 @@ class _Located:
             if not inside or (kind == "positive" and value <= 0):
                 raise InputError(f"{name} must be a {kind} number, got {shortened(repr(value))}.")
 
-    def to_pymc(self, name: str) -> Any:
-        """The PyMC variable of this name; call it inside a model."""
-        import pymc as pm
-
-        return getattr(pm, type(self).__name__)(name, **asdict(self))  # type: ignore[call-overload]
-
 
 @dataclass(frozen=True)
 class Normal(_Located):
@@ -302,6 +296,12 @@ class Normal(_Located):
     def sample(self, rng: np.random.Generator, size: int) -> Floats:
         """Independent draws of shape (size,)."""
         return rng.normal(self.mu, self.sigma, size)
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return pm.Normal(name, self.mu, self.sigma)
 
 
 @dataclass(frozen=True)
@@ -350,6 +350,12 @@ class StudentT(_Located):
     def sample(self, rng: np.random.Generator, size: int) -> Floats:
         """Independent draws of shape (size,)."""
         return self.mu + self.sigma * rng.standard_t(self.nu, size)
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return pm.StudentT(name, nu=self.nu, mu=self.mu, sigma=self.sigma)
 
 
 Distribution = Normal | StudentT | Rate | OtherLaw
@@ -579,9 +585,7 @@ class JointPrior:
             tau = self.tau
             assert tau is not None
             slope[rough], curvature[rough] = -u[rough] / tau**2, -1 / tau**2
-            value += (
-                float(slope[rough] @ u[rough]) / 2 - rough.size * np.log(2 * np.pi * tau**2) / 2
-            )
+            value += float(self.prior.deviation_logpdf(u[None, rough], tau)[0])
         return value, slope, curvature
 
 

@@ -202,7 +202,10 @@ class Problem:
         return self._of_same_rows(curve=curve.at(self.frame), prior=prior)
 
     def _of_same_rows(self, **changes: Any) -> Problem:
-        """The same table, edges and scores, with what was read off them."""
+        """The same table, edges and scores, with what was read off them.
+
+        Nothing that a problem keeps may depend on its family or prior.
+        """
         for name in SHARED_BY_FAMILIES:
             getattr(self, name)
         other = object.__new__(type(self))

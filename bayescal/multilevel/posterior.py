@@ -276,10 +276,13 @@ class MultilevelPosterior:
         """The posterior of one curve; the last ones keep what was evaluated."""
         name = repr(key)
         if name not in self._views:
-            self._views[name] = CalibrationPosterior([fit.part(key) for fit in self._fits])
             if len(self._views) * self.draws > MOST_KEPT:
                 del self._views[next(iter(self._views))]
+            self._views[name] = self._made(key)
         return self._views[name]
+
+    def _made(self, key: Mapping[str, Any]) -> CalibrationPosterior:
+        return CalibrationPosterior([fit.part(key) for fit in self._fits])
 
     @cached_property
     def _views(self) -> dict[str, CalibrationPosterior]:
@@ -429,7 +432,7 @@ class MultilevelPosterior:
         key = {"new": self._one_axis(by)}
         if scores is None:
             return self._view(key)
-        return self._view(key | {"scores": as_scores(scores, "scores").tolist()})
+        return self._made(key | {"scores": as_scores(scores, "scores").tolist()})
 
     def _one_axis(self, by: Any) -> str:
         """The axis that is named, or the only one."""

@@ -101,8 +101,9 @@ def figure_of(rows: int, columns: int, size: tuple[float, float], **options: Any
 
 def as_axes(ax: Axes | None, width: float, height: float, **ends: float) -> Axes:
     """The axes to draw on: those given, or new ones, which end there on the figure of a page."""
-    new = () if ax is not None else figure_of(1, 1, (width, height), gridspec_kw=ends)
-    return new[0] if new else _checked(ax, "ax")
+    if ax is not None:
+        return _checked(ax, "ax")
+    return figure_of(1, 1, (width, height), gridspec_kw=ends)[0]
 
 
 def _checked(ax: Any, name: str) -> Axes:

@@ -724,7 +724,7 @@ def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
     Where scores of 0 and 1 are read as they are, because there are few, one of them is enough.
     """
     lines = [name for name, each in FUNCTIONALS.items() if each.needs_line]
-    if any(table.score[0] == table.score[-1] for table in tables):
+    if any(np.ptp(table.score) == 0 for table in tables):
         return dict.fromkeys(lines, "all scores are equal")
     most = max((table.data for table in tables), key=share_at_ends)
     as_they_are = any(table.frame.scores for table in tables) and share_at_ends(most) > 0

@@ -227,11 +227,14 @@ def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[fl
 
     def crossing(*sides: int) -> float:
         """The shift from which on treating these sides is worth it."""
+        those = [
+            (log_odds, np.sum([shares[side] for side in sides], axis=0))
+            for log_odds, *shares in each
+        ]
 
         def gain(shift: float) -> float:
             value = 0.0
-            for log_odds, *weights in each:
-                weight = np.sum([weights[side] for side in sides], axis=0)
+            for log_odds, weight in those:
                 events = np.vecdot(expit(log_odds + shift), weight).mean()
                 value += float(decision.net_benefit(events, weight.sum() / len(weight), threshold))
             return value

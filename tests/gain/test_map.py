@@ -60,15 +60,17 @@ def test_the_last_digits_of_a_rising_map_do_not_matter():
     ],
     ids=["logistic", "clipped", "turning"],
 )
-def test_many_cases_are_weighed_as_each_alone_would_be(after, thresholds):
-    """Cases with weights of one are not taken together before their rows are."""
+def test_many_cases_are_weighed_as_each_alone_would_be(after, thresholds, monkeypatch):
+    """And weights of one are none."""
     rng = np.random.default_rng(5)
     before = np.append(expit(rng.normal(-1, 3, 119_998)), [0.5, 0.5])
     y = rng.random(before.size) < expit(-0.4 + 0.7 * logit(before))
-    together, alone = (
-        bc.recalibration_gain(y, before, after, thresholds=thresholds, **CHEAP, **more)
-        for more in ({}, {"sample_weight": np.ones(before.size)})
-    )
+    options = {"thresholds": thresholds, **CHEAP}
+    together = bc.recalibration_gain(y, before, after, **options)
+    ones = bc.recalibration_gain(y, before, after, sample_weight=np.ones(y.size), **options)
+    monkeypatch.setattr("bayescal.gain.paired.MOST_LOOKED_AT", y.size)
+    alone = bc.recalibration_gain(y, before, after, **options)
     for name, draws in alone.draws.items():
         np.testing.assert_allclose(together.draws[name], draws, rtol=1e-6, atol=1e-8)
-    assert together.notes == alone.notes
+        np.testing.assert_array_equal(together.draws[name], ones.draws[name])
+    assert together.notes == alone.notes == ones.notes

@@ -105,6 +105,18 @@ def test_every_view_is_drawn_and_its_tree_is_that_of_one_curve(read_back, title)
     assert ("observed_data" in view.tree.children) == view.has_outcomes
 
 
+def test_only_the_last_curves_are_kept_and_all_answer(cases, monkeypatch):
+    """Also where one curve alone has more draws than are kept."""
+    monkeypatch.setattr("bayescal.multilevel.posterior.MOST_KEPT", 100)
+    post = bc.fit(*cases, site=SITE, curve="logistic", draws=400, random_state=1)
+    first = post.at(site="A")
+    assert post.at(site="A") is first
+    assert post.at(site="B").draws == 400
+    again = post.at(site="A")
+    assert again is not first
+    np.testing.assert_array_equal(again.values_of("tce"), first.values_of("tce"))
+
+
 @pytest.mark.parametrize("title", VIEWS)
 def test_the_data_of_a_view_can_be_given_back_or_are_refused(read_back, title):
     view, _ = read_back[title]
