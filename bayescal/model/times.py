@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -223,7 +224,7 @@ def in_order(key: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], N
 class Share:
     """Q of one kind of event at entries, and its derivatives by a and c.
 
-    `steps`, `by_score` (entries, classes): the steps of Q, and the derivatives of Q by their scores
+    `steps`, `by_score` (classes, entries): the steps of Q, and the derivatives of Q by their scores
     a + c z.
     """
 
@@ -234,25 +235,12 @@ class Share:
 
     @property
     def slope(self) -> Floats:
-        """First derivatives, of shape (entries, 2 classes)."""
-        return np.hstack([self.by_score, self.z[:, None] * self.by_score])
-
-    def summed_bend(self, weight: Floats) -> Floats:
-        """Weighted sum of the second derivatives, of shape (2 classes, 2 classes)."""
-        powers = weight * _powers(self.z)
-        cross = (self.steps.T * powers[:, None]) @ self.by_score
-        return _by_a_and_c(powers @ self.by_score, cross + cross.transpose(0, 2, 1))
+        """First derivatives, of shape (2 classes, entries)."""
+        return _with_z(self.by_score, self.z)
 
     def bend_along(self, matrix: Floats) -> Floats:
         """Trace of the second derivatives of each entry times a symmetric matrix."""
-        k, total = self.steps.shape[1], np.zeros(self.z.size)
-        first, beside, second = matrix[:k, :k], matrix[:k, k:], matrix[k:, k:]
-        for power, block in enumerate((first, beside + beside.T, second)):
-            along = self.by_score @ np.diag(block) - 2 * np.vecdot(
-                self.steps @ block, self.by_score
-            )
-            total += self.z**power * along
-        return total
+        return np.asarray((self.by_score * _bend_of_spread(self.steps, self.z, matrix)).sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -271,41 +259,99 @@ class Shares:
         """V: the share of the others who had a competing event by then."""
         return self.each[1].value if len(self.each) > 1 else np.zeros_like(self.value)
 
-    @property
-    def slope(self) -> list[Floats]:
-        """First derivatives of each, by its own coordinates."""
-        return [each.slope for each in self.each]
-
-    def rates(self, g: Floats) -> list[Floats]:
-        """How much Q and V take off the log probability of an entry, of curves by g there."""
-        without = 1 - (self.other + g * (self.value - self.other))
-        return [rate / without for rate in (g, 1 - g)[: len(self.each)]]
-
     def late(self, g: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
         """Log probability of the entries, its gradient and Hessian by all a and c."""
-        rates = self.rates(g)
-        by = np.hstack(
-            [rate[:, None] * slope for rate, slope in zip(rates, self.slope, strict=True)]
-        )
-        bends = [each.summed_bend(r * weight) for each, r in zip(self.each, rates, strict=True)]
-        value = float(log_without(g, self.value, self.other) @ weight)
-        return value, -weight @ by, -_block_diagonal(bends) - (by.T * weight) @ by
+        by, bends = [], []
+        for each, fall in zip(self.each, self._falls(g), strict=True):
+            by.append(_with_z(fall, each.z))
+            crossed = (_with_z(each.steps, each.z) * weight) @ by[-1].T
+            bends.append(_by_a_and_c(_moments(by[-1], each.z, weight), crossed + crossed.T))
+        slopes, value = np.concatenate(by), float(log_without(g, self.value, self.other) @ weight)
+        return value, -slopes @ weight, -_block_diagonal(bends) - (slopes * weight) @ slopes.T
+
+    def slope_of_trace(self, g: Floats, weight: Floats, matrix: Floats) -> Floats:
+        """Gradient of the trace of the information of the entries times a fixed matrix.
+
+        Given that no event has come the classes have probabilities, too, q less how fast the log
+        probability falls by their scores, and the information of a kind of event is that of one
+        draw from q, less that of one from these. Two kinds have in common the product of their
+        falls.
+        """
+        falls = self._falls(g)
+        left = [each.steps - fall for each, fall in zip(self.each, falls, strict=True)]
+        ends = np.cumsum([0, *(2 * len(fall) for fall in falls)])
+        own, gradient = [slice(*pair) for pair in pairwise(ends)], []
+        for k, each in enumerate(self.each):
+            block, beside = matrix[own[k], own[k]], np.zeros(1)
+            more = np.zeros(1)
+            for j in [1 - k] * (len(falls) - 1):
+                beside = 2 * _of_scores(matrix[own[k], own[j]], each.z, falls[j])
+                others = _bend_of_spread(left[j], each.z, matrix[own[j], own[j]])
+                more = (falls[j] * others).sum(axis=0) + (falls[k] * beside).sum(axis=0)
+            by_score = more * falls[k]
+            for q, sign in ((each.steps, 1), (left[k], -1)):
+                by_score += sign * _along(q, _bend_of_spread(q, each.z, block) + beside)
+            gradient.append(_with_z(by_score, each.z) @ weight)
+        return np.concatenate(gradient)
+
+    def _falls(self, g: Floats) -> list[Floats]:
+        """How fast the log probability of entries falls by the scores of each kind of event."""
+        without = 1 - (self.other + g * (self.value - self.other))
+        both = zip((g, 1 - g), self.each, strict=False)
+        return [(rate / without) * each.by_score for rate, each in both]
 
 
-def _powers(z: Floats) -> Floats:
-    """1, z and z squared, of shape (3, n)."""
-    return np.stack([np.ones_like(z), z, z * z])
+def _with_z(by_score: Floats, z: Floats) -> Floats:
+    """Derivatives by a and c, from those by the scores a + c z, of shape (2 classes, n)."""
+    return np.concatenate([by_score, z * by_score])
+
+
+def _of_scores(matrix: Floats, z: Floats, values: Floats) -> Floats:
+    """A matrix by a and c, read as one by the scores a + c z of each entry, times values there."""
+    both = matrix @ _with_z(values, z)
+    k = len(both) // 2
+    return np.asarray(both[:k] + z * both[k:])
+
+
+def _bend_of_spread(q: Floats, z: Floats, matrix: Floats) -> Floats:
+    """Derivative by q of the trace of the covariance of one draw from q times a matrix."""
+    k = len(q)
+    diagonals = [np.diag(matrix[i : i + k, j : j + k]) for i, j in ((0, 0), (0, k), (k, k))]
+    alone = np.stack(diagonals, axis=1) @ np.stack([np.ones_like(z), 2 * z, z * z])
+    return np.asarray(alone - 2 * _of_scores(matrix, z, q))
+
+
+def _along(q: Floats, direction: Floats) -> Floats:
+    """How q moves if the scores of its softmax move so."""
+    return np.asarray(q * (direction - (q * direction).sum(axis=0)))
+
+
+def _moments(by: Floats, z: Floats, weight: Floats) -> Floats:
+    """Weighted sums of values that are `by` a and c, times 1, z and z squared; (3, classes)."""
+    k = len(by) // 2
+    return np.concatenate([by @ weight, by[k:] @ (weight * z)]).reshape(3, k)
 
 
 def _by_a_and_c(alone: Floats, crossed: Floats) -> Floats:
-    """The matrix of what is `alone` (3, k) on diagonals, less what is `crossed` (3, k, k).
+    """The matrix of what is `alone` (3, k) on diagonals, less what is `crossed` (2 k, 2 k).
 
-    Of a, of a with c, and of c, which are sums with 1, z and z squared; of shape (2 k, 2 k).
+    Of a, of a with c, and of c, which are sums with 1, z and z squared.
     """
-    k = alone.shape[1]
-    blocks = -crossed
-    blocks[:, range(k), range(k)] += alone
-    return np.asarray(blocks[[[0, 1], [1, 2]]].transpose(0, 2, 1, 3).reshape(2 * k, 2 * k))
+    k, matrix = alone.shape[1], -crossed
+    np.einsum("ikjk->ijk", matrix.reshape(2, k, 2, k))[...] += alone[[[0, 1], [1, 2]]]
+    return matrix
+
+
+def _softmax(at: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Softmax of a + c z, of shape (classes, n), and the log of its denominator, of shape (n,)."""
+    a, c = at.reshape(2, -1, 1)
+    q = a + c * z
+    highest = q.max(axis=0)
+    q -= highest
+    np.exp(q, out=q)
+    total = q.sum(axis=0)
+    q /= total
+    return q, np.log(total) + highest
 
 
 class EventSums(NamedTuple):
@@ -319,20 +365,19 @@ class EventSums(NamedTuple):
 
     def log_density(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Of prior and events, with its gradient and its negative Hessian."""
-        k, (events, z, total, centre, precision) = at.size // 2, self
-        q, away = at[:k] + z[:, None] * at[k:], at - centre
-        highest = q.max(axis=1)
-        q = np.exp(q - highest[:, None])
-        sums = q.sum(axis=1)
-        q /= sums[:, None]
-        log_sum = np.log(sums) + highest
-        value = float(events @ at - total @ log_sum) - float(precision @ away**2) / 2
-        powers = total * _powers(z)
-        fitted = powers @ q
-        slope = events - fitted[:2].ravel() - precision * away
-        information = _by_a_and_c(fitted, (q.T * powers[:, None]) @ q)
-        information.ravel()[:: at.size + 1] += precision
+        (q, log_sum), away = _softmax(at, self.z), at - self.centre
+        pull, both = self.precision * away, _with_z(q, self.z)
+        value = float(self.sums @ at - self.total @ log_sum) - float(pull @ away) / 2
+        fitted = _moments(both, self.z, self.total)
+        slope = self.sums - fitted[:2].ravel() - pull
+        information = _by_a_and_c(fitted, (both * self.total) @ both.T)
+        information.ravel()[:: at.size + 1] += self.precision
         return value, slope, information
+
+    def slope_of_trace(self, at: Floats, matrix: Floats) -> Floats:
+        """Gradient of the trace of the negative Hessian times a fixed matrix."""
+        q = _softmax(at, self.z)[0]
+        return _with_z(_along(q, _bend_of_spread(q, self.z, matrix)), self.z) @ self.total
 
 
 class Steps:
@@ -347,17 +392,23 @@ class Steps:
         self, law: TimeToEvent, events: Sequence[EventSums], at: Floats | None = None
     ) -> None:
         self.law, self._of = law, events
-        self._ends = np.cumsum([each.centre.size for each in events])[:-1]
+        ends = np.cumsum([0, *(each.centre.size for each in events)])
+        self._own = [slice(*pair) for pair in pairwise(ends)]
         self.at = np.concatenate([each.centre for each in events]) if at is None else at
         self.constant, self.slope, self.information = self.of_events(self.at)
 
     def of_events(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Log density of prior and events, its gradient and its negative Hessian."""
-        own = zip(self._of, np.split(at, self._ends), strict=True)
-        value, slope, information = zip(
-            *(each.log_density(mine) for each, mine in own), strict=True
-        )
+        each = (of.log_density(at[own]) for of, own in zip(self._of, self._own, strict=True))
+        value, slope, information = zip(*each, strict=True)
         return sum(value), np.concatenate(slope), _block_diagonal(information)
+
+    def slope_of_trace(self, matrix: Floats) -> Floats:
+        """Gradient here of the trace of the information of the events times a fixed matrix."""
+        each = zip(self._of, self._own, strict=True)
+        return np.concatenate(
+            [of.slope_of_trace(self.at[own], matrix[own, own]) for of, own in each]
+        )
 
     def shares(self, partial: Partial, at: Floats | None = None) -> Shares:
         """Q and V of entries, at these or other values."""
@@ -366,18 +417,17 @@ class Steps:
     def shares_of(self, partial: Partial) -> Callable[[Floats], Shares]:
         """The same at any values, with what does not depend on them done once."""
         z = np.asarray(self.law.standardised(partial.x))
-        passed = [self.law.passed(partial.step, each.centre.size // 2) for each in self._of]
+        passed = [
+            np.ascontiguousarray(self.law.passed(partial.step, each.centre.size // 2).T)
+            for each in self._of
+        ]
 
         def shares(at: Floats) -> Shares:
             each = []
-            for own, of_own in zip(np.split(at, self._ends), passed, strict=True):
-                k = own.size // 2
-                steps = own[:k] + z[:, None] * own[k:]
-                steps -= steps.max(axis=1, keepdims=True)
-                np.exp(steps, out=steps)
-                steps /= steps.sum(axis=1, keepdims=True)
-                value = np.vecdot(of_own, steps)
-                each.append(Share(value, z, steps, steps * (of_own - value[:, None])))
+            for own, by_then in zip(self._own, passed, strict=True):
+                steps = _softmax(at[own], z)[0]
+                value = np.einsum("kn,kn->n", by_then, steps)
+                each.append(Share(value, z, steps, steps * (by_then - value)))
             return Shares(tuple(each))
 
         return shares
@@ -502,6 +552,8 @@ def _smooth_basis(law: TimeToEvent, x: Floats) -> Floats:
 
 def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
     """Square matrices along the diagonal of one."""
+    if len(blocks) == 1:
+        return blocks[0]
     ends = np.cumsum([len(each) for each in blocks])
     matrix = np.zeros((ends[-1], ends[-1]))
     for end, each in zip(ends, blocks, strict=True):
