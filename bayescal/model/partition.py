@@ -206,11 +206,11 @@ class _OfStretches:
         """What nodes take off the log likelihood, of curves (..., nodes); written over them."""
         own = log_odds[..., self._of_known]
         np.multiply(BINOMIAL.cost_near(own), self.known.weight, out=own)
-        if self.late is not None:
-            without = expit_in_place(log_odds[..., self._of_late])
-            without *= -self.late.hits
-            np.log1p(without, out=without)
-            without *= -self.late.weight
+        if self.late is not None:  # in single precision: the sums are weights of points
+            late = log_odds[..., self._of_late]
+            without = expit_in_place(late.astype(np.float32))
+            without *= -self.late.hits.astype(np.float32)
+            np.multiply(np.log1p(without, out=without), -self.late.weight, out=late)
         return log_odds
 
     def _sum(self, values: Floats) -> Floats:

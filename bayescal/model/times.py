@@ -7,7 +7,7 @@ those of a smooth curve; at these each case has a log density and derivatives.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats
+from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import maximise
 from bayescal.data.rows import add_up
 from bayescal.data.times import FollowUp
 from bayescal.model.cells import cell_edges, cell_of, gauss_of_groups, gauss_rule
+from bayescal.model.curve import expit_in_place
 from bayescal.model.law import TimeToEvent, late_of, log_without
 from bayescal.model.problem import Problem
+from bayescal.model.rows import NO_RATES, LikelihoodRows
 
 # Of time, in an interval.
 BINS_OF_INTERVAL = 4
@@ -479,13 +481,13 @@ def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: 
     reference = _Reference(law, score, entries, partial)
     curve = reference.diagonal
     for _ in range(STEPS_ROUNDS):
-        steps = steps.likeliest(partial, expit(reference.log_odds(curve)))
+        steps = steps.likeliest(partial, reference.at_partial(curve))
         if not partial.size:
             break
         before, curve = curve, reference.mode(curve, steps.shares(partial))
         if np.abs(before - curve).max() < NEAR_CURVE:
             break
-    return Timing(steps, np.asarray(expit(reference.log_odds(curve))))
+    return Timing(steps, reference.at_partial(curve))
 
 
 def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
@@ -499,6 +501,43 @@ def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
     return EventSums(sums, nodes, weight, centre, precision)
 
 
+def sums_of_late(
+    columns: Floats, weight: Floats, coefficients: Floats, share: Floats, other: Floats
+) -> tuple[float, Floats, Floats]:
+    """Log probability of no event by a time, summed over nodes, with gradient and Hessian."""
+    basis = columns[1:]
+    g = expit(columns[0] + coefficients @ basis)
+    late, bend = late_of(g, share, other)
+    value = float(log_without(g, share, other) @ weight)
+    return value, -basis @ (late * weight), -(basis * (bend * weight)) @ basis.T
+
+
+@dataclass(frozen=True)
+class RowsGivenSteps(LikelihoodRows):
+    """Cases whose outcome is known, as of known outcomes, and those that are known in part."""
+
+    late: Floats  # (1 + k, entries): offset and basis at the entries that are known in part
+    weight: Floats  # (entries,): of these entries
+    share: Floats  # (entries,): Q and V at them
+    other: Floats  # (entries,)
+
+    def log_likelihood(self, coefficients: Floats, rates: Floats = NO_RATES) -> Floats:
+        """As `LikelihoodRows.log_likelihood`."""
+        value = super().log_likelihood(coefficients)
+        for part in blocks(len(value), self.weight.size):
+            g = expit_in_place(coefficients[part] @ self.late)
+            value[part] += log_without(g, self.share, self.other) @ self.weight
+        return value
+
+    def derivatives(
+        self, coefficients: Floats, rates: Floats = NO_RATES[0]
+    ) -> tuple[float, Floats, Floats]:
+        """As `LikelihoodRows.derivatives`."""
+        value, gradient, information = super().derivatives(coefficients)
+        late = sums_of_late(self.late, self.weight, coefficients, self.share, self.other)
+        return value + late[0], gradient + late[1], information - late[2]
+
+
 class _Reference:
     """A smooth curve, linear in log s, log(1 - s) and bumps, under a wide prior.
 
@@ -506,48 +545,39 @@ class _Reference:
     """
 
     def __init__(self, law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> None:
-        self.entries, self.partial = entries, partial
-        self.basis, self.of_partial = (
-            _smooth_basis(law, x) for x in (np.asarray(logit(score)), partial.x)
+        columns, late = (_smooth_columns(law, x) for x in (np.asarray(logit(score)), partial.x))
+        events, none = entries.events, np.zeros(partial.size)
+        self._rows = RowsGivenSteps(
+            *(columns, events + entries.free, columns[1:] @ events, 0.0),
+            *(late, partial.weight, none, none),
         )
-        self.diagonal = np.zeros(self.basis.shape[1])
+        self.diagonal = np.zeros(len(columns) - 1)
         self.diagonal[1:3] = 1
-        self.precision = np.ones(self.diagonal.size)
-        self.precision[3:] = SD_OF_BUMPS**-2
+        self._precision = np.ones(self.diagonal.size)
+        self._precision[3:] = SD_OF_BUMPS**-2
 
-    def log_odds(self, curve: Floats) -> Floats:
-        """At the entries that are known in part."""
-        return np.asarray(self.of_partial @ curve)
+    def at_partial(self, curve: Floats) -> Floats:
+        """The curve at the entries that are known in part."""
+        return np.asarray(expit(curve @ self._rows.late[1:]))
 
     def mode(self, start: Floats, shares: Shares) -> Floats:
         """The likeliest curve, given Q and V at these entries."""
-        events, free, weight = self.entries.events, self.entries.free, self.partial.weight
+        rows = replace(self._rows, share=shares.value, other=shares.other)
 
         def objective(curve: Floats) -> tuple[float, Floats, Floats]:
-            x, away = self.basis @ curve, curve - self.diagonal
-            g = expit(x)
-            value = (
-                float(events @ x - (events + free) @ np.logaddexp(0, x))
-                - float(away @ (self.precision * away)) / 2
-            )
-            slope = self.basis.T @ (events - (events + free) * g) - self.precision * away
-            hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis
-            hessian -= np.diag(self.precision)
-            g = expit(self.of_partial @ curve)
-            late, bend = late_of(g, shares.value, shares.other)
-            value += float(log_without(g, shares.value, shares.other) @ weight)
-            slope -= self.of_partial.T @ (late * weight)
-            hessian -= (self.of_partial.T * (bend * weight)) @ self.of_partial
-            return value, slope, hessian
+            value, slope, information = rows.derivatives(curve)
+            pull = self._precision * (curve - self.diagonal)
+            value -= float(pull @ (curve - self.diagonal)) / 2
+            return value, slope - pull, -information - np.diag(self._precision)
 
         return maximise(objective, start, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS).point
 
 
-def _smooth_basis(law: TimeToEvent, x: Floats) -> Floats:
-    """Basis of a smooth curve at log-odds, of shape (entries, k)."""
-    z = law.standardised(x)[:, None]
-    line = np.ones(x.size), -np.logaddexp(0, -x), np.logaddexp(0, x)
-    return np.hstack([np.column_stack(line), np.exp(-(((z - BUMPS) / BUMP_SD) ** 2) / 2)])
+def _smooth_columns(law: TimeToEvent, x: Floats) -> Floats:
+    """Offset and basis of a smooth curve at log-odds, of shape (1 + k, entries)."""
+    z = law.standardised(x)
+    line = np.stack([np.zeros(x.size), np.ones(x.size), -np.logaddexp(0, -x), np.logaddexp(0, x)])
+    return np.concatenate([line, np.exp(-(((z - BUMPS[:, None]) / BUMP_SD) ** 2) / 2)])
 
 
 def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
