@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,29 +170,11 @@ def grid_of(problem: Problem) -> Partial:
         return partial
     law = law_of(problem)
     key = cell_of(partial.x, _cut(_ends(problem), WIDEST_ROW)) * law.size
-    order, start = in_order(key + law.located(partial.step)[0], partial.weight)
-    weight, row = partial.weight[order], partial.row[order]
-    step, total, split = gauss_of_groups(
-        partial.step[order], np.abs(weight), start, TIMES_OF_INTERVAL
-    )
-    shared = np.abs(weight)[:, None] * split
-    x = mean_of_nodes(partial.x[order], shared, total, start)
-    some = np.flatnonzero(total)
-    total *= np.sign(weight[start])[:, None]
-    of = row[start][some // TIMES_OF_INTERVAL]
-    return Partial(of, x.ravel()[some], step.ravel()[some], total.ravel()[some])
-
-
-def mean_of_nodes(values: Floats, shared: Floats, total: Floats, start: NDArray[np.intp]) -> Floats:
-    """Means of a value over what nodes stand for, no farther out than those of the entries.
-
-    `values` (entries,): in groups that begin at `start`; `shared` (entries, count): weight that
-    each entry gives to the nodes of its group; may be below zero; `total` (groups, count): weight
-    of the nodes.
-    """
-    low, high = (edge.reduceat(values, start)[:, None] for edge in (np.minimum, np.maximum))
-    sums = np.add.reduceat(shared * values[:, None], start)
-    return np.clip(sums / np.where(total > 0, total, 1), low, high)
+    interval = law.located(partial.step)[0]
+    nodes = GroupNodes.of(key + interval, partial.weight, partial.step, TIMES_OF_INTERVAL)
+    low, high = (nodes.over(choice, partial.x) for choice in (np.minimum, np.maximum))
+    x = np.clip(nodes.sums(partial.x[None])[0] / nodes.weight, low, high)
+    return Partial(nodes.over(np.minimum, partial.row), x, nodes.at, nodes.weight)
 
 
 @once
@@ -215,11 +197,41 @@ def _cut(ends: Floats, widest: float) -> Floats:
     return np.concatenate([np.linspace(low, high, n + 1)[1:] for low, high, n in each])[:-1]
 
 
-def in_order(key: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Entries in the order of a key and of the sign of their weight, and where groups begin."""
-    signed = key * 2 + (weight < 0)
-    order = np.argsort(signed, kind="stable")
-    return order, np.flatnonzero(np.diff(signed[order], prepend=-1))
+@dataclass(frozen=True)
+class GroupNodes:
+    """How entries are split among nodes: of a Gauss rule in each group of one sign of weights.
+
+    `shared` (count, entries): weight that each entry in that order gives to the nodes of its group.
+    """
+
+    order: NDArray[np.intp]  # (entries,)
+    start: NDArray[np.intp]  # (groups,): where groups begin in that order
+    shared: Floats
+    some: NDArray[np.intp]  # (nodes,): which of all nodes have weight
+    at: Floats  # (nodes,): the nodes
+    weight: Floats  # (nodes,)
+
+    @classmethod
+    def of(cls, group: NDArray[np.intp], weight: Floats, at: Floats, count: int) -> GroupNodes:
+        """At most `count` nodes of each group of entries, which are `at` some place."""
+        signed = group * 2 + (weight < 0)
+        order = np.argsort(signed, kind="stable")
+        start, own = np.flatnonzero(np.diff(signed[order], prepend=-1)), weight[order]
+        nodes, total, split = gauss_of_groups(at[order], np.abs(own), start, count)
+        some = np.flatnonzero(total)
+        total *= np.sign(own[start])[:, None]
+        return cls(order, start, own * split.T, some, nodes.ravel()[some], total.ravel()[some])
+
+    def sums(self, values: Floats) -> Floats:
+        """Weighted sums over what nodes stand for, of values of shape (columns, entries)."""
+        each = values[:, None, self.order] * self.shared
+        sums = np.add.reduceat(each, self.start, axis=-1).transpose(0, 2, 1)
+        return np.asarray(sums.reshape(len(values), -1)[:, self.some])
+
+    def over(self, choice: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+        """Of each node, the smallest or the largest value in its group."""
+        chosen: NDArray[Any] = choice.reduceat(values[self.order], self.start)
+        return chosen[self.some // len(self.shared)]
 
 
 @dataclass(frozen=True)

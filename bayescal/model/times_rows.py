@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import maximise
 from bayescal.data.rows import Rows
-from bayescal.model.cells import cell_of, gauss_of_groups, gauss_rule
+from bayescal.model.cells import cell_of, gauss_rule
 from bayescal.model.curve import bounded_probability, expit_in_place
 from bayescal.model.families import LOGISTIC
 from bayescal.model.law import tilted, untilted
@@ -30,13 +30,13 @@ from bayescal.model.rows import (
     sums_of_bounded,
 )
 from bayescal.model.times import (
+    GroupNodes,
     Partial,
     RowsGivenSteps,
     Shares,
     Steps,
     entries_of,
     grid_of,
-    in_order,
     law_of,
     once,
     panels_of,
@@ -63,39 +63,6 @@ LONGEST_OF_LINE = 3.0
 COARSE_ENTRIES, COARSE_NODES = 48, 4
 
 
-@dataclass(frozen=True)
-class NodesOfPanels:
-    """How entries are split among nodes: in each panel of the scores, those of a Gauss rule.
-
-    `shared` (count, entries): weight that each entry in that order gives to the nodes of its group.
-    """
-
-    order: NDArray[np.intp]  # (entries,)
-    start: NDArray[np.intp]  # (groups,): where groups begin in that order
-    shared: Floats
-    some: NDArray[np.intp]  # (nodes,): which of all nodes have weight
-    weight: Floats  # (nodes,)
-
-    @classmethod
-    def of(cls, steps: Steps, partial: Partial, g: Floats, panels: Floats) -> NodesOfPanels:
-        """Nodes for entries, by their `tilted` ratios.
-
-        `g` (entries,): a curve; `panels` (panels - 1,): log-odds between panels.
-        """
-        order, start = in_order(cell_of(partial.x, panels), partial.weight)
-        weight, t = partial.weight[order], tilted(_ratio(steps.shares(partial)), g)[order]
-        _, total, split = gauss_of_groups(t, np.abs(weight), start, NODES_OF_PANEL)
-        some = np.flatnonzero(total)
-        signed = (np.sign(weight[start])[:, None] * total).ravel()[some]
-        return cls(order, start, weight * split.T, some, signed)
-
-    def sums(self, values: Floats) -> Floats:
-        """Weighted sums over what nodes stand for, of values of shape (columns, entries)."""
-        each = values[:, None, self.order] * self.shared
-        sums = np.add.reduceat(each, self.start, axis=-1).transpose(0, 2, 1)
-        return np.asarray(sums.reshape(len(values), -1)[:, self.some])
-
-
 class Correction:
     """Nodes for the cases that are known in part, and the integral over the steps of Q.
 
@@ -114,7 +81,7 @@ class Correction:
         steps: Steps,
         partial: Partial,
         g: Floats,
-        nodes: NodesOfPanels | None = None,
+        nodes: GroupNodes | None = None,
         turn: Floats | None = None,
     ) -> None:
         g = np.clip(g, NEAREST, 1 - NEAREST)
@@ -343,7 +310,9 @@ def correction_of(problem: Problem) -> Correction:
     partial, timing = grid_of(problem), timing_of(problem)
     nodes = None
     if partial.size > FEW_ENTRIES:
-        nodes = NodesOfPanels.of(timing.steps, partial, timing.curve, panels_of(problem))
+        panel = cell_of(partial.x, panels_of(problem))
+        t = tilted(_ratio(timing.steps.shares(partial)), timing.curve)
+        nodes = GroupNodes.of(panel, partial.weight, t, NODES_OF_PANEL)
     return Correction(timing.steps, partial, timing.curve, nodes)
 
 
