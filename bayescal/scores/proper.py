@@ -304,11 +304,8 @@ def brier_score(
         From 0 to 1 when halved, else from 0 to 2; one for each replicate when `y_true` has leading
         dimensions.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if the rows of a matrix
-        do not sum to 1.
+    %(refuses)s
+        Also if the rows of a matrix do not sum to 1.
 
     Notes
     -----
@@ -358,10 +355,7 @@ def root_brier_score(
         divided by sqrt(2). Pass False, or both columns, for the paper's.
     %(counts)s
 
-    Returns
-    -------
-    float or ndarray
-        One for each replicate when `y_true` has leading dimensions.
+    %(returns_number)s
 
     Notes
     -----
@@ -449,9 +443,7 @@ def spherical_score(
         Predicted probabilities of the event, or of each class.
     %(counts)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----
@@ -548,11 +540,8 @@ def scaled_brier_score(
         1 for certainty that proves right, 0 for the base rate, below 0 for worse than that. One
         for each replicate when `y_true` has leading dimensions, NaN where there is but one class.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if all outcomes are
-        the same.
+    %(refuses)s
+        Also if all outcomes are the same.
 
     References
     ----------
@@ -606,11 +595,9 @@ def c_statistic(
         From 0 to 1, and 1/2 when scores say nothing. One for each replicate when `y_true` has
         leading dimensions, NaN where there is but one class.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if all outcomes are
-        the same; if a table was compressed to the grid, where the ranks of the scores are lost.
+    %(refuses)s
+        Also if all outcomes are the same, or a table was compressed to the grid, where the ranks of
+        the scores are lost.
 
     References
     ----------
