@@ -216,17 +216,17 @@ def excludes(lower: float, upper: float, value: float) -> bool:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-REPLICATES = """\
+SEVERAL_SETS = """\
 y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
     Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
     table replaces outcomes, scores and weights."""
-SCORES = """\
+PREDICTED = """\
 y_prob : array-like of shape (n_samples,), optional
     Predicted probabilities."""
 PARAGRAPHS = {
-    "replicates": REPLICATES,
-    "scores": SCORES,
-    "replicated_cases": f"{REPLICATES}\n{SCORES}",
+    "replicates": SEVERAL_SETS,
+    "scores": PREDICTED,
+    "replicated_cases": f"{SEVERAL_SETS}\n{PREDICTED}",
     "outcomes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
     Outcomes, 0 or 1. A table replaces outcomes, scores and weights.""",
