@@ -233,6 +233,12 @@ y_true : array-like of shape (n_samples,), or CalibrationData
     "outcomes_of_both_classes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
     Outcomes, 0 or 1, of both classes. A table replaces outcomes, scores and weights.""",
+    "cases_or_classes": """\
+y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+    Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities, column
+    numbers of shape (n_samples,). A table replaces outcomes, scores and weights.
+y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+    Predicted probabilities of the event, or of each class.""",
     "scores_inside": """\
 y_prob : array-like of shape (n_samples,), optional
     Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.""",

@@ -287,12 +287,7 @@ def brier_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     scale_by_half : bool or "auto"
         Whether to halve the sum over classes, so that the score lies between 0 and 1. "auto" does
         for an event, and does not for a matrix.
@@ -396,12 +391,7 @@ def log_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     %(counts)s
 
     Returns
@@ -435,12 +425,7 @@ def spherical_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     %(counts)s
 
     %(returns_share)s
@@ -476,12 +461,7 @@ def bernoulli_dawid_sebastiani_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     %(counts)s
 
     Returns
