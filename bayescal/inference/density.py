@@ -257,6 +257,7 @@ class CurveDensity:
         self.combination = combination[:, : self.size]
         self.adjustment: Adjustment | None = None
         self.peak: Mode | None = None
+        self.at_scales: list[tuple[Mode, float]] | None = None  # of a rough curve, where known
         self.rows: AnyRows
         if rows is not None:
             self.rows = rows
@@ -294,11 +295,13 @@ class CurveDensity:
         at_scales = modes_by_scale(self) if rough else [(self.mode(None, NEAR), 1.0)]
         peak = max(at_scales, key=lambda each: each[1])[0]
         self.rows = rows.expanded_at(*self._read(peak.point[None]))
-        if not rough:
-            self.peak = peak if self.rows is rows else self.mode(peak.point, NEAR)
+        if self.rows is rows:
+            self.peak, self.at_scales = (None, at_scales) if rough else (peak, None)
+        elif not rough:
+            self.peak = self.mode(peak.point, NEAR)
 
     def _read_clusters(self, problem: Problem) -> None:
-        table, peak = problem.table, self.peak
+        table, peak, self.at_scales = problem.table, self.peak, None
         if not self.rates and not is_separated(table):
             self.adjustment, self.peak = _adjustment_of(self, problem), None
             return
@@ -404,7 +407,7 @@ class CurveDensity:
         Where the data say little of a floor its density is skewed, and the mode far from the mean.
         """
         if self.curve.is_rough:
-            return modes_by_scale(self)
+            return self.at_scales or modes_by_scale(self)
         peak = self.near_mode()
         if not self.rates:
             return [(peak, 1.0)]
@@ -424,7 +427,7 @@ class CurveDensity:
     def adjusted_by(self, adjustment: Adjustment | None) -> CurveDensity:
         """The density of cases in clusters, which flatten the likelihood of independent ones."""
         density = copy(self)
-        density.adjustment, density.peak = adjustment, None
+        density.adjustment, density.peak, density.at_scales = adjustment, None, None
         return density
 
     def at(self, tau: float) -> CurveDensity:
