@@ -722,12 +722,9 @@ def cases_of_times(
     late = log_without(g, shares.value, shares.other)
     before = np.zeros((len(u), table.score.size))
     if (~left).any():  # the mean, in each row, of what being without an event at entry tells
-        total = np.zeros(table.score.size)
-        np.add.at(total, partial.row[~left], -partial.weight[~left])
-        for column, row, weight in zip(
-            late[:, ~left].T, partial.row[~left], partial.weight[~left], strict=True
-        ):
-            before[:, row] += column * weight / max(table.trials[row], total[row])
+        row, weight = partial.row[~left], partial.weight[~left]
+        total = np.maximum(table.trials, np.bincount(row, -weight, table.score.size))
+        np.add.at(before, (slice(None), row), late[:, ~left] * (weight / total[row]))
     density = [event[:, had] + before[:, had], other[:, free] + before[:, free]]
     density.append(late[:, left] + before[:, partial.row[left]])
     count = np.concatenate([entries.events[had], entries.free[free], partial.weight[left]])
