@@ -252,6 +252,20 @@ sample_weight : array-like of shape (n_samples,), optional
     "counts": """\
 sample_weight : array-like of shape (n_samples,), optional
     Counts of cases.""",
+    "recalibrated_scores": """\
+X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+    Predicted probabilities.""",
+    "refuses_others": """\
+Raises
+------
+InputError
+    If these are not probabilities of the classes that it was fitted to, with logits or
+    features if there were such.""",
+    "of_each_class": """\
+classes_ : ndarray of shape (n_classes,)
+    Labels, in the order of the columns of `predict_proba`; of two, the second is the event.
+recalibrators_ : list
+    With more than two classes, the one of each class against the rest.""",
     "returns_share": """\
 Returns
 -------

@@ -229,8 +229,7 @@ class TreeRecalibrator(Recalibrator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
         features : array-like of shape (n_samples, n_features), optional
             The features of the cases, if it was fitted with features.
 
@@ -239,10 +238,7 @@ class TreeRecalibrator(Recalibrator):
         ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
             Of two classes, the probability of the event.
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return self._recalibrated(X, **self._as_fitted(X, features))
 
@@ -258,10 +254,7 @@ class TreeRecalibrator(Recalibrator):
         -------
         ndarray of shape (n_samples, n_classes)
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return both_columns(self._recalibrated(X, **self._as_fitted(X, features)))
 
@@ -277,10 +270,7 @@ class TreeRecalibrator(Recalibrator):
         -------
         ndarray of shape (n_samples,)
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return self._labels(self._recalibrated(X, **self._as_fitted(X, features)))
 
@@ -301,10 +291,7 @@ class TreeRecalibrator(Recalibrator):
             From 0 to `n_leaves_` - 1, from the left of the tree to its right; a column for the tree
             of each class.
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return self._leaf(X, None, **self._as_fitted(X, features))
 
@@ -461,9 +448,7 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
         Leaves after pruning.
     n_split_features_ : int
         Features that it was fitted to; 0 if it parts the cases by the score.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of DecisionTreeRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -591,9 +576,7 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
         Leaves after pruning.
     n_split_features_ : int
         Features that it was fitted to; 0 if it parts the cases by the score.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of ProbabilityCalibrationTreeRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
