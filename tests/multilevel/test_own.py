@@ -90,6 +90,14 @@ def test_cells_and_periods_have_it_and_files_keep_it(tmp_path):
     )
 
 
+def test_more_patients_are_worth_up_to_what_perfect_information_is(post):
+    worth = post.own().value_of_information([0.2], n_more=[100, 100_000])
+    few, many = worth["evsi"].to_numpy()[0]
+    assert 0 <= few < many <= worth["evpi"].item()
+    few, many = worth["evsi_of_recalibrating"].to_numpy()[0]
+    assert 0 < few < many <= worth["evpi_of_recalibrating"].item()
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
