@@ -61,6 +61,10 @@ ALL, FAMILY = "All cases", "beta"
 ON_CARD = ("tce", "brier", "c_statistic")
 # Roles and words that models are compared with.
 TAKEN = ("site", "cluster", "sample_weight", "horizon", "pos_label")
+NOT_TAKEN = (
+    "cannot be given to compare_models, which takes site, cluster, horizon, and counts of cases as "
+    "sample_weight. Leave it out, or compare the models on the cases of each group by themselves."
+)
 
 
 class ModelDifferences:
@@ -501,7 +505,7 @@ def compare_models(
     if isinstance(y_true, CalibrationData):
         _refuse_several(y_true, "y_true")
     named = given_of(y_true, models, roles, name="models")
-    named.refuse(TAKEN, "cannot be given to compare_models, which compares models by site alone.")
+    named.refuse(TAKEN, NOT_TAKEN)
     of_models = named.y_prob
     if named.columns is not None:
         columns = of_models if hasattr(of_models, "items") else {named.columns.prob: of_models}
