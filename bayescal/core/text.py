@@ -113,6 +113,8 @@ def chance_of_better(lower: float, upper: float, probability: float) -> str:
 
 def chance(probability: float) -> str:
     """A probability from a few thousand draws, which tell no more than two decimals."""
+    if math.isnan(probability):
+        return "not known"
     if probability < 0.005:
         return "< 0.01"
     return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
