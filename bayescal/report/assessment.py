@@ -29,12 +29,18 @@ from bayescal.posterior.several import Several
 from bayescal.report import render
 from bayescal.report.facts import STANDARD_WORDS, Facts, Limit
 from bayescal.report.figures import as_svg, plain_colours
-from bayescal.report.groups import check_few_labels, check_groups, leading, roles_of_groups
+from bayescal.report.groups import (
+    check_few_labels,
+    check_groups,
+    leading,
+    main_numbers,
+    roles_of_groups,
+)
 from bayescal.report.notes import notes_of
 from bayescal.report.page import lead_figure, page_of, to_do, tripod_of
 from bayescal.report.paper import describe, tripod
 from bayescal.report.performance import PANEL, mean_score, panel_for
-from bayescal.report.tables import Tables, measured
+from bayescal.report.tables import Tables, summarised
 from bayescal.report.verdict import Verdict, is_short, lowered, seen, verdict_of
 from bayescal.report.words import Words
 
@@ -121,23 +127,18 @@ class HorizonAssessment(Reported):
         """
         import pandas as pd
 
-        shown, rows = main_functionals(), {}
+        rows = {}
         for at, each in self._assessments.items():
             f = each.facts
             assert f.data.follow_up is not None
-            summary, predicted = f.table.reindex(shown), mean_score(f.data)
+            numbers, predicted = main_numbers(f.posterior, f.ci_prob), mean_score(f.data)
             row = {
-                "observed": float(summary["estimate"]["observed_expected"]) * predicted,
+                "observed": numbers["observed_expected_estimate"] * predicted,
                 "predicted": predicted,
                 "censored": f.data.follow_up.censored / f.data.n,
                 "prob_calibrated": f.prob_calibrated,
             }
-            row |= {
-                f"{name}_{end}": float(summary[end][name])
-                for name in shown
-                for end in ("estimate", "lower", "upper")
-            }
-            rows[at] = row
+            rows[at] = row | numbers
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("horizon")
 
     @cached_property
@@ -150,7 +151,7 @@ class HorizonAssessment(Reported):
 
         columns = [Column("observed", "Observed, predicted", shares, media=MEDIA[:1])]
         columns += [
-            measured(
+            summarised(
                 name,
                 capitalised(FUNCTIONALS[name].short),
                 media=MEDIA[:1] if name == "calibration_slope" else MEDIA,

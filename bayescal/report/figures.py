@@ -110,11 +110,11 @@ def _fix_ticks(axis: Axis, worded: Callable[[str], str]) -> list[Bbox]:
 
     ax, former = axis.axes, axis.get_major_formatter()
     at, (low, high) = axis.get_majorticklocs().tolist(), sorted(axis.get_view_interval())
-    named = dict(zip(at, map(worded, former.format_ticks(at)), strict=True))
-    seen = [place for place in at if low <= place <= high]
-    fixed = FixedFormatter([named[place] for place in seen])
+    named = zip(at, map(worded, former.format_ticks(at)), strict=True)
+    seen = {tick: name for tick, name in named if low <= tick <= high}
+    fixed = FixedFormatter(list(seen.values()))
     fixed.set_offset_string(former.get_offset())
-    axis.set_major_locator(FixedLocator(seen))
+    axis.set_major_locator(FixedLocator(list(seen)))
     axis.set_major_formatter(fixed)
     boxes = [name.get_window_extent() for name in axis.get_ticklabels() if name.get_visible()]
     side, spine = (1, "bottom") if axis is ax.xaxis else (0, "left")
