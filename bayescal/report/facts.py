@@ -202,6 +202,10 @@ class Facts:
             [*self.data.groups, *(name for role, each in levels for name in (role, *each))]
         )
 
+    def worded(self, text: str) -> str:
+        """A sentence in the words that the user chose; names from the data stay."""
+        return self.labels.of(text, self.names)
+
     @property
     def prior(self) -> Prior:
         """The prior on the curves."""
