@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from os.path import commonprefix
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 LONGEST_NAME = 60
 # Digits are printed to a quarter of an interval's length: over ten seeds, .907 of 324 rows differ
@@ -52,6 +52,26 @@ def rounded(
     """Values of one quantity, all to the decimal places that its interval deserves."""
     places = decimals(lower, upper, apart)
     return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
+
+
+class Measured(NamedTuple):
+    """An estimate and its interval; ends are NaN where there is none."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+    @classmethod
+    def of(cls, row: Any, names: str = "{}") -> Measured:
+        """The numbers of a row of a table or of a mapping, by names such as `tce_{}`."""
+        return cls(*[float(row[names.format(end)]) for end in cls._fields])
+
+    def told(self, apart: float | None = None, beside: str = "") -> str:
+        """As text, `0.75 (0.64 to 0.84)`, with `beside` within the brackets."""
+        if math.isnan(self.lower):
+            return f"{self.estimate:.2f}"
+        middle, low, high = rounded(self, self.lower, self.upper, apart)
+        return f"{middle} ({low} to {high}{beside})"
 
 
 def signed(value: float, places: int = 4) -> str:
@@ -113,6 +133,8 @@ def chance_of_better(lower: float, upper: float, probability: float) -> str:
 
 def chance(probability: float) -> str:
     """A probability from a few thousand draws, which tell no more than two decimals."""
+    if math.isnan(probability):
+        return "not known"
     if probability < 0.005:
         return "< 0.01"
     return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
