@@ -469,13 +469,11 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _recalibrated(self, X: Any, **of_cases: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes."""
-        proba = self._read_scores(X)
-        for name, values in of_cases.items():
-            check_same_length(len(values), name, len(proba), "X")
+        proba = self._read_scores(X, **of_cases)
         recalibrate = self._map if proba.ndim == 1 else self._map_classes
         return recalibrate(np.clip(proba, *self.ends_), **of_cases)
 
-    def _read_scores(self, X: Any) -> Floats:
+    def _read_scores(self, X: Any, **of_cases: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes, as they came."""
         check_is_fitted(self)
         proba = as_probabilities(as_fitted(in_order(X, self.classes_), self._columns))
@@ -485,6 +483,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
                 f"X has {columns} column{'s' if columns > 1 else ''}, but {size} classes were "
                 "seen when this was fitted. Pass a column for each class."
             )
+        for name, values in of_cases.items():
+            check_same_length(len(values), name, len(proba), "X")
         return proba[:, 1] if (size, columns) == (2, 2) else proba
 
     def _labels(self, recalibrated: Floats) -> NDArray[Any]:

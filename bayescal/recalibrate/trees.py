@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count
 from bayescal.core.optimise import log_odds_of, maximise
-from bayescal.data.cases import aligned, check_same_length, column_names
+from bayescal.data.cases import aligned, column_names
 from bayescal.data.rows import Rows, collapse
 from bayescal.recalibrate.base import Recalibrator, as_amount, as_fitted, both_columns
 from bayescal.recalibrate.steps import cuts_between
@@ -329,9 +329,7 @@ class TreeRecalibrator(Recalibrator):
 
     def _leaf(self, X: Any, n_bins: int | None, **of_cases: Any) -> NDArray[np.intp]:
         """Number of the leaf of each case, in the pruned tree or in one of so many leaves."""
-        proba = self._read_scores(X)
-        for name, values in of_cases.items():
-            check_same_length(len(values), name, len(proba), "X")
+        proba = self._read_scores(X, **of_cases)
         if proba.ndim == 2:
             members = zip(self.recalibrators_, proba.T, strict=True)
             return np.column_stack([tree._leaf(each, n_bins, **of_cases) for tree, each in members])
