@@ -146,7 +146,9 @@ class Correction:
         g = g.astype(np.float32, copy=False)
         without = g * self._less
         without += 1
-        rates = [each / without for each in (g, 1 - g)[: len(self._alone)]]
+        rates = [g / without]
+        if len(self._alone) > 1:
+            rates.append((1 - g) / without)
         value = np.log(without, out=without).astype(np.float64) @ self.weight
         told = [rate @ alone.T for rate, alone in zip(rates, self._alone, strict=True)]
         trace = np.sum([each[:, -1] for each in told], axis=0)
