@@ -268,13 +268,15 @@ class TimesRows:
         if self.correction.serves(self._curves(self.columns, coefficients, rates)[0]):
             return self
         columns = columns_at(self.problem, self.correction.partial.x)
-        g = self._curves(columns, coefficients, rates)[0]
+        g = self._curves(columns, coefficients, rates, "f8")[0]
         return replace(self, correction=self.correction.likeliest(g))
 
     @staticmethod
-    def _curves(columns: Floats, coefficients: Floats, rates: Floats) -> Floats:
-        g = expit_in_place((coefficients @ columns).astype(np.float32))
-        low, high = np.split(rates.astype("f4"), 2, axis=1)
+    def _curves(
+        columns: Floats, coefficients: Floats, rates: Floats, precision: str = "f4"
+    ) -> Floats:
+        g = expit_in_place((coefficients @ columns).astype(precision))
+        low, high = np.split(rates.astype(precision), 2, axis=1)
         return bounded_probability(g, low, high) if rates.shape[1] else g
 
 
