@@ -169,7 +169,7 @@ def _ascent_step(gradient: Floats, information: Floats) -> Floats:
 # Log-odds beyond which outcomes that are fitted without error are separated.
 FARTHEST = 40.0
 # Numbers beyond it have no exponential.
-LARGEST_EXPONENT = 700.0
+LARGEST_EXPONENT, LARGEST_IN_SINGLE = 700.0, 80.0
 # Relative curvature below which a direction has no maximum.
 FLAT = 1e-12
 # Numbers in a block: 64 kB, since from 128 kB on each array is new memory of the system, whose
@@ -409,7 +409,7 @@ def softplus_near(x: Floats) -> Floats:
 
     It is right to 1e-16, not to a relative 1e-16.
     """
-    if x.max(initial=0) > LARGEST_EXPONENT:
+    if x.max(initial=0) > (LARGEST_EXPONENT if x.itemsize == 8 else LARGEST_IN_SINGLE):
         return softplus(x)
     np.exp(x, out=x)
     x += 1

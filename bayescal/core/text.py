@@ -133,6 +133,8 @@ def chance_of_better(lower: float, upper: float, probability: float) -> str:
 
 def chance(probability: float) -> str:
     """A probability from a few thousand draws, which tell no more than two decimals."""
+    if math.isnan(probability):
+        return "not known"
     if probability < 0.005:
         return "< 0.01"
     return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
@@ -236,20 +238,29 @@ def excludes(lower: float, upper: float, value: float) -> bool:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PARAGRAPHS = {
-    "replicates": """\
+SEVERAL_SETS = """\
 y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
     Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-    table replaces outcomes, scores and weights.""",
+    table replaces outcomes, scores and weights."""
+PREDICTED = """\
+y_prob : array-like of shape (n_samples,), optional
+    Predicted probabilities."""
+PARAGRAPHS = {
+    "replicates": SEVERAL_SETS,
+    "scores": PREDICTED,
+    "replicated_cases": f"{SEVERAL_SETS}\n{PREDICTED}",
     "outcomes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
     Outcomes, 0 or 1. A table replaces outcomes, scores and weights.""",
     "outcomes_of_both_classes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
     Outcomes, 0 or 1, of both classes. A table replaces outcomes, scores and weights.""",
-    "scores": """\
-y_prob : array-like of shape (n_samples,), optional
-    Predicted probabilities.""",
+    "cases_or_classes": """\
+y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+    Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities, column
+    numbers of shape (n_samples,). A table replaces outcomes, scores and weights.
+y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+    Predicted probabilities of the event, or of each class.""",
     "scores_inside": """\
 y_prob : array-like of shape (n_samples,), optional
     Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.""",
@@ -263,9 +274,22 @@ sample_weight : array-like of shape (n_samples,), optional
     "counts": """\
 sample_weight : array-like of shape (n_samples,), optional
     Counts of cases.""",
-    "share_of_each_replicate": """\
+    "returns_share": """\
+Returns
+-------
 float or ndarray
     From 0 to 1; one for each replicate when `y_true` has leading dimensions.""",
+    "returns_number": """\
+Returns
+-------
+float or ndarray
+    One for each replicate when `y_true` has leading dimensions.""",
+    "refuses": """\
+Raises
+------
+InputError
+    If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+    range.""",
 }
 
 

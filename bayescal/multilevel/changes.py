@@ -24,7 +24,7 @@ from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
 from bayescal.multilevel.followed import over_steps_of_sample
 from bayescal.multilevel.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.sample import DRAWS_A_PROPOSAL, draw_effects
+from bayescal.multilevel.sample import draw_effects
 from bayescal.multilevel.term import FARTHER
 from bayescal.posterior.imputed import mixed
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -190,17 +190,14 @@ def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
 
 
 @one_blas_thread
-def draw_terms(
-    problem: MultilevelProblem, draws: int, draws_a_proposal: int = DRAWS_A_PROPOSAL
-) -> MultilevelDraws:
+def draw_terms(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Posterior draws by the fast engine of these terms.
 
-    So many draws have one proposal of the scales; effects are drawn anew for each. Half of the
-    prior weight is on narrow scales. Of changes with time neither is so.
+    Half of the prior weight is on narrow scales, but of changes with time.
     """
     if problem.is_walk:
         return draw_changes(problem, draws)
-    return draw_effects(problem, draws, draws_a_proposal, two_scales=True)
+    return draw_effects(problem, draws, two_scales=True)
 
 
 def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:

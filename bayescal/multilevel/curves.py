@@ -45,6 +45,7 @@ from bayescal.multilevel.draws import (
 from bayescal.multilevel.followed import identity_of_times
 from bayescal.multilevel.mixture import OwnProblem
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.sample import draw_if_likely
 from bayescal.multilevel.tree import multilevel_tree, read_draws, read_explained
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ BEGINS = 0.2
 ON_DIAGONAL = 1e-3
 # Draws for each proposal of the scales where the average is known, which few draws are of.
 MORE_DRAWS_A_PROPOSAL = 4
+# By how much less likely, as a logarithm, a calibrated average must be for none of its draws to be
+# needed: with Laplace's integrals, which are some units off, its share is then below 1e-6.
+UNLIKELY = 20.0
 # Least share of the draws that a component has for its diagnostics to matter.
 SHARE_THAT_MATTERS = 0.05
 # Largest Monte Carlo error of a log evidence that shares of components are read from.
@@ -90,20 +94,24 @@ def explained(fit: MultilevelDraws) -> Explained:
     """
     if "log_evidence" not in fit.stats:
         return Explained(fit, None)
-    pinned = draw_terms(_with_exact_average(fit.problem), fit.size, MORE_DRAWS_A_PROPOSAL)
+    with_exact = _with_exact_average(fit.problem)
     if fit.problem.is_walk:
-        return _of_walk(fit, pinned)
+        return _of_walk(fit, draw_terms(with_exact, fit.size))
     free, even = at_two_scales(fit.problem, fit.start), np.ones(fit.size)
     if not fit.two_scales:
         free = free * np.exp(fit.problem.log_at_two_scales(fit.scales))
-    exact = identity_log_likelihood(fit.problem)
-    components = [
-        _Component(pinned.at_diagonal(), even, float(np.log(EVERY)) + exact),
-        _Component(pinned.from_diagonal(), even, _log_joint(AVERAGE, pinned, even)),
-        _Component(fit, free, _log_joint(1 - EVERY - AVERAGE, fit, free)),
-    ]
-    drawn, share = _mixed(fit, pinned, components)
-    return Explained(drawn, ProbCalibrated(float(share[0]), float(share[:2].sum())))
+    of_fit = _log_joint(1 - EVERY - AVERAGE, fit, free)
+    pinned = draw_if_likely(
+        *(with_exact, fit.size, MORE_DRAWS_A_PROPOSAL), two_scales=True, least=of_fit - UNLIKELY
+    )
+    exact = float(np.log(EVERY)) + identity_log_likelihood(fit.problem)
+    components = [_Component(fit.at_diagonal(), even, exact)]
+    if pinned is not None:
+        of_pinned = _log_joint(AVERAGE, pinned, even)
+        components.append(_Component(pinned.from_diagonal(), even, of_pinned))
+    components.append(_Component(fit, free, of_fit))
+    drawn, share = _mixed(fit, components)
+    return Explained(drawn, ProbCalibrated(float(share[0]), float(share[:-1].sum())))
 
 
 def _of_walk(fit: MultilevelDraws, pinned: MultilevelDraws) -> Explained:
@@ -122,7 +130,7 @@ def _of_walk(fit: MultilevelDraws, pinned: MultilevelDraws) -> Explained:
     log_joint = np.add(np.log([[BEGINS], [1 - BEGINS]]), log_evidence)
     begins, other = logsumexp(log_joint + np.log(explanation_prior(problem)), axis=1)
     components = [_Component(pinned.from_diagonal(), even, begins), _Component(fit, free, other)]
-    drawn, (first, _) = _mixed(fit, pinned, components)
+    drawn, (first, _) = _mixed(fit, components)
     drawn = replace(drawn, average=fit.average, log_evidence=np.logaddexp(*log_joint))
     every = float(first * explanation_probabilities(pinned)[0])
     return Explained(drawn, ProbCalibrated(every, float(first)))
@@ -190,22 +198,22 @@ def modest_scale(prior: Prior) -> Prior:
     return replace(MODEST, others=prior.others, **kept)
 
 
-def _mixed(
-    fit: MultilevelDraws, pinned: MultilevelDraws, components: list[_Component]
-) -> tuple[MultilevelDraws, Floats]:
+def _mixed(fit: MultilevelDraws, components: list[_Component]) -> tuple[MultilevelDraws, Floats]:
     """Draws of the components in proportion to their probabilities, in random order, and these.
 
     Where they depend on the evidence of a calibrated average, it may be too uncertain.
     """
     share = np.asarray(softmax([each.log_joint for each in components]))
-    error, rng = pinned.stats["log_evidence_error"], fit.problem.pooled.rng("components")
-    if share[-2] >= SHARE_THAT_MATTERS and error > MOST_UNCERTAIN:
-        warnings.warn(
-            "the draws depend on the evidence that the average is exactly calibrated, whose "
-            f"logarithm has a Monte Carlo error of {error:.1f}. Fit with more draws.",
-            DiagnosticWarning,
-            stacklevel=3,
-        )
+    rng = fit.problem.pooled.rng("components")
+    for each, own in zip(components, share, strict=True):
+        error, is_pinned = each.drawn.stats["log_evidence_error"], each.drawn.problem.against
+        if is_pinned and own >= SHARE_THAT_MATTERS and error > MOST_UNCERTAIN:
+            warnings.warn(
+                "the draws depend on the evidence that the average is exactly calibrated, whose "
+                f"logarithm has a Monte Carlo error of {error:.1f}. Fit with more draws.",
+                DiagnosticWarning,
+                stacklevel=3,
+            )
     counts = np.bincount(resample(share, fit.size, rng), minlength=share.size)
     parts = [
         each.drawn.taken(resample(each.weights, int(count), rng))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from bayescal.multilevel.layout import (
     sums_of,
     times,
 )
-from bayescal.multilevel.likelihood import MOST_OFF
+from bayescal.multilevel.likelihood import EVERY, MOST_OFF, Told
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import log_weights_of_shares, shares_of, unlike_scales
 
@@ -72,18 +72,10 @@ WIDE = 0.1
 HELD, MOST_HELD = 0.4, 6
 # Mean squared distance, in standard deviations, up to which two peaks are one.
 SAME_PEAK = 0.1
+# Most cases of a group whose likelihood at a proposal is read in single precision: it is then right
+# to .005, and draws vary by a hundred times as much.
+MOST_IN_SINGLE = 1e5
 LOG_2_PI = float(np.log(2 * np.pi))
-
-
-class Told(NamedTuple):
-    """What the data of each group say at its coordinates, at N points.
-
-    Log likelihood (groups, N), its gradient (groups, r, N) and information (groups, r, r, N).
-    """
-
-    value: Floats
-    gradient: Floats
-    information: Floats
 
 
 Teller: TypeAlias = Callable[[Floats], Told]
@@ -116,12 +108,13 @@ class Given:
     def at(self, points: NDArray[np.intp]) -> Given:
         """Some of the points, each as often as its index."""
         own = each_law(points, self.laws, self.size)
-        return Given(
-            self.scales[:, points],
-            self.common[points],
-            self.precision[..., own],
-            self.log_det[own],
-        )
+        common, precision = self.common[points], self.precision[..., own]
+        return Given(self.scales[:, points], common, precision, self.log_det[own])
+
+    def of_kind(self, kind: Any) -> Given:
+        """The same, of numbers of one precision, but for the scales."""
+        each = (self.common, self.precision, self.log_det)
+        return Given(self.scales, *(one.astype(kind, copy=False) for one in each))
 
 
 @dataclass(frozen=True)
@@ -218,6 +211,19 @@ class Peaks(NamedTuple):
     share: Floats
     log_integral: Floats
 
+    @property
+    def places(self) -> Floats:
+        """Where the density was expanded, (n, peaks, all effects): a step from each peak.
+
+        In single precision, as there are many.
+        """
+        each = []
+        for peak, *_ in self.each:
+            n = peak.given.size
+            levels = peak.levels.reshape(peak.levels.size // n, n).T
+            each.append(np.hstack([levels, peak.rest], dtype=np.float32, casting="same_kind"))
+        return np.stack(each, axis=1)
+
 
 class EffectsDensity:
     """Log posterior density of the scales, and of coordinates that effects do not move.
@@ -250,6 +256,8 @@ class EffectsDensity:
         self.rest_size = r * self.layout.positions
         rows = sum(part.size * part.width for part in self.parts)
         self.rows = self.laws * rows
+        is_single = max((each.n for each in problem.tables.values()), default=0) <= MOST_IN_SINGLE
+        self.kind: Any = np.float32 if is_single else np.float64
         pairs = self.groups if self.layout.is_level else self.layout.levels * self.rest_size
         self.width = self.laws * (2 * r * rows + 4 * r * r * pairs) + 2 * self.rest_size**2
         self._structures = self._of_terms()
@@ -302,15 +310,22 @@ class EffectsDensity:
 
     def __call__(self, points: Floats) -> Floats:
         """Log density at points of shape (n, size)."""
+        return self.with_places(points)[0]
+
+    def with_places(self, points: Floats) -> tuple[Floats, Floats]:
+        """Log density at points of shape (n, size), and places of the effects near their peaks."""
         standard, common = np.split(points, [self.scales_size], axis=1)
         density = -np.vecdot(standard, standard) / 2 - self.scales_size / 2 * LOG_2_PI
         density = density + self.prior.logpdf(self.common, common)
         if self.two_scales:
             density += self.problem.log_at_two_scales(self.heterogeneity(points)[0])
+        places = []
         for part in blocks_of_points(len(points), self.width):
-            density[part] += self.peaks(points[part]).log_integral
+            peaks = self.peaks(points[part])
+            density[part] += peaks.log_integral
+            places.append(peaks.places)
             self.advance(len(points[part]))
-        return np.asarray(density)
+        return np.asarray(density), np.concatenate(places)
 
     def places(self) -> list[tuple[Mode, float]]:
         """Where to propose points, and the share of each place: the mode and shelves, if any.
@@ -333,10 +348,11 @@ class EffectsDensity:
             left -= share
         return [(mode, left), *places]
 
-    def peaks(self, points: Floats) -> Peaks:
-        """Where the effects peak at points of shape (n, size)."""
+    def peaks(self, points: Floats, places: Floats | None = None) -> Peaks:
+        """Where the effects peak at points of shape (n, size), from places that are known."""
         given = self.given(points)
-        each = [self._peak(given, start) for start in self.starts]
+        near = [None] * len(self.starts) if places is None else list(places.swapaxes(0, 1))
+        each = [self._peak(given, *pair) for pair in zip(self.starts, near, strict=True)]
         log_integral = np.stack([peak.log_integral for peak in each])
         for k, peak in enumerate(each):
             for earlier in each[:k]:
@@ -346,13 +362,13 @@ class EffectsDensity:
         total = logsumexp(log_integral, axis=0)
         return Peaks(each, np.exp(log_integral - total), total)
 
-    def proposals(self, points: Floats) -> Peaks:
+    def proposals(self, points: Floats, places: Floats) -> Peaks:
         """The same peaks, and of few levels a wide one: how wide, were all unlike the others.
 
         A level that may be unlike the others leaves the rest a narrow law, and a wide one beside it
         that matters where there are next to no others.
         """
-        peaks = self.peaks(points)
+        peaks = self.peaks(points, places)
         if self.laws == 1 or self.layout.levels > MOST_STARTS:
             return peaks
         at = peaks.each[0].at
@@ -366,16 +382,30 @@ class EffectsDensity:
         share = [left * peaks.share, np.full((1, len(points)), WIDE), of_held]
         return Peaks(each, np.concatenate(share), peaks.log_integral)
 
-    def _peak(self, given: Given, unlike: Floats | None, *, certain: bool = False) -> Peak:
-        """The peak that is reached from where some levels are unlike the others."""
-        own = np.repeat(np.arange(self.laws), given.size)
+    def _peak(
+        self,
+        given: Given,
+        unlike: Floats | None,
+        place: Floats | None = None,
+        *,
+        certain: bool = False,
+    ) -> Peak:
+        """The peak that is reached from where some levels are unlike the others, or from a place.
+
+        Of shape (n, all effects).
+        """
         weight = None
-        if unlike is not None:
-            weight = np.stack([1 - unlike, unlike], axis=-1)[:, own]
-        start = self._levels[..., own], np.repeat(self._rest, given.size, axis=0)
-        near = self._climb(given, *start, 1, self._quadratic, weight, certain=certain)
-        weight = weight if certain else None
-        near = self._climb(given, *near, self.steps, self.told, weight, certain=certain)
+        if place is not None:
+            levels, rest = np.split(place.astype(np.float64), [-self.rest_size], axis=1)
+            near = levels.T.reshape(*self._levels.shape[:2], self.laws * given.size), rest
+        else:
+            own = np.repeat(np.arange(self.laws), given.size)
+            if unlike is not None:
+                weight = np.stack([1 - unlike, unlike], axis=-1)[:, own]
+            near = self._levels[..., own], np.repeat(self._rest, given.size, axis=0)
+            near = self._climb(given, *near, 1, self._quadratic, weight, certain=certain)
+            weight = weight if certain else None
+            near = self._climb(given, *near, self.steps, self.told, weight, certain=certain)
         at = self.expansion(given, *near, self.told, weight)
         gain = np.vecdot(at.whitened, at.whitened)
         value = at.log_levels + self.log_prior_of_rest(given, at.rest)
@@ -406,21 +436,20 @@ class EffectsDensity:
             )
             self.sets = sets[share.mean(axis=1) > LEAST_SHARE]
 
-    def told(self, u: Floats) -> Told:
-        """What the data say at coordinates (groups, d, N)."""
-        r, n = len(self.varying), u.shape[2]
-        value, gradient = np.empty((self.groups, n)), np.empty((self.groups, r, n))
-        information = np.empty((self.groups, r, r, n))
+    def told(self, u: Floats, columns: slice | None = None) -> Told:
+        """What the data say at coordinates (groups, d, N), with derivatives by some of them."""
+        moved = self.moved if columns is None else columns
+        r, n = len(range(u.shape[1])[moved]), u.shape[2]
+        told = Told(*(np.empty((self.groups, *[r] * order, n)) for order in range(3)))
         for part in self.parts:
-            own = u[part.numbers]
-            value[part.numbers] = part.log_likelihood(own)
-            gradient[part.numbers], information[part.numbers] = part.derivatives(own, self.moved)
-        return Told(value, gradient, information)
+            for every, own in zip(told, part.told(u[part.numbers], moved), strict=True):
+                every[part.numbers] = own
+        return told
 
     def log_likelihood(self, given: Given, levels: Floats, rest: Floats) -> Floats:
         """Of each group, (groups, N), at effects of levels (L, r, N) and the rest (n, R)."""
         u = self._coordinates(given, levels, rest)
-        value = np.empty((self.groups, u.shape[2]))
+        value = np.empty((self.groups, u.shape[2]), u.dtype)
         for part in self.parts:
             value[part.numbers] = part.log_likelihood(u[part.numbers])
         return value
@@ -467,8 +496,8 @@ class EffectsDensity:
     def _coordinates(self, given: Given, levels: Floats, rest: Floats) -> Floats:
         """Working coordinates of every group, of shape (groups, d, N)."""
         laws = given.laws
-        u = np.empty((self.groups, len(self.names), laws * given.size))
-        moved = np.tile(self.layout.of_groups(rest, len(self.varying)), laws)
+        u = np.empty((self.groups, len(self.names), laws * given.size), levels.dtype)
+        moved = np.tile(self.layout.of_groups(rest, len(self.varying)).astype(u.dtype), laws)
         if self.layout.inner is not None:
             moved += levels[self.layout.level]
         u[:, self.columns] = moved
@@ -584,11 +613,7 @@ class EffectsDensity:
         start = none, np.zeros((1, self.rest_size))
         self._levels, self._rest = self._climb(given, *start, FIRST_STEPS, self.told)
         at = self._coordinates(given, self._levels, self._rest)
-        gradient, information = np.empty(at.shape), np.empty((*at.shape[:2], *at.shape[1:]))
-        value = self.log_likelihood(given, self._levels, self._rest)
-        for part in self.parts:
-            gradient[part.numbers], information[part.numbers] = part.derivatives(at[part.numbers])
-        self._kept = at, value, gradient, information
+        self._kept = at, *self.told(at, EVERY)
 
     def _quadratic(self, u: Floats) -> Told:
         """What the data say, were the log likelihood the quadratic that is kept."""

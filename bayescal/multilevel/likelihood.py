@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
 
-from bayescal.core.arrays import Floats
-from bayescal.inference.density import Adjustment, CurveDensity, Nodes
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import LARGEST_EXPONENT, softplus
+from bayescal.inference.density import LEAST_PRECISION, NEAR, Adjustment, CurveDensity, Nodes
+from bayescal.model.cells import gauss_of_groups
 from bayescal.model.curve import expit_in_place
 from bayescal.model.law import BINOMIAL, late_of
+from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem
-from bayescal.model.rows import LikelihoodRows
-from bayescal.model.times_rows import RowsGivenSteps
+from bayescal.model.rows import LikelihoodRows, columns_at, every_row
+from bayescal.model.times import RowsGivenSteps
 from bayescal.multilevel.known import Summary
 
 # Nodes in place of merged rows: the log evidence of 500 sites of 200 patients was 2 too large by
@@ -33,6 +39,17 @@ MOST_UNSEEN = 0.9
 # Coordinates beyond it have no posterior probability, and an exponential that may overflow.
 MOST_OFF = 30.0
 EVERY = slice(None)
+
+
+class Told(NamedTuple):
+    """What the data of S sites say at their coordinates, at n points.
+
+    Log likelihood (S, n), its gradient (S, r, n) and expected information (S, r, r, n).
+    """
+
+    value: Floats
+    gradient: Floats
+    information: Floats
 
 
 class SiteLikelihood(ABC):
@@ -58,41 +75,42 @@ class SiteLikelihood(ABC):
         """Numbers that a curve of one of the sites needs."""
 
     @abstractmethod
-    def log_likelihood(self, u: Floats) -> Floats:
+    def log_likelihood(self, u: Any) -> Any:
         """Log likelihood (S, n) at working coordinates of shape (S, d, n)."""
 
     @abstractmethod
-    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        """Gradient (S, k, n) and expected information (S, k * k, n) by the curve's coefficients.
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
+        """Log likelihood (S, n), gradient (S, k, n) and information (S, k * k, n).
 
-        These are of shape (S, 1 + k, n), with the weight of the offset first.
+        By the curve's coefficients, of shape (S, 1 + k, n) with the weight of the offset first.
         """
 
-    def _coefficients(self, u: Floats) -> Floats:
-        weights = np.empty((len(u), 1 + len(self._positive), u.shape[2]))
+    def _coefficients(self, u: Any) -> Any:
+        weights = np.empty((len(u), 1 + len(self._positive), u.shape[2]), u.dtype)
         weights[:, 0] = 1.0
         if self._is_plain:
             weights[:, 1:] = u
         else:
-            np.matmul(self._combination, u, out=weights[:, 1:])
+            np.matmul(self._combination.astype(u.dtype), u, out=weights[:, 1:])
         for k in np.flatnonzero(self._positive) + 1:
             np.exp(weights[:, k], out=weights[:, k])
         return weights
 
-    def derivatives(self, u: Floats, columns: slice = EVERY) -> tuple[Floats, Floats]:
-        """Gradient (S, r, n) and expected information (S, r, r, n) by some coordinates of u."""
+    def told(self, u: Floats, columns: slice = EVERY) -> Told:
+        """Log likelihood, and its derivatives by some of the coordinates u (S, d, n)."""
         coefficients = self._coefficients(u)
-        gradient, information = self._by_coefficient(coefficients)
+        value, gradient, information = self._by_coefficient(coefficients)
         slopes = np.where(self._positive[:, None], coefficients[:, 1:], 1.0)
         gradient *= slopes
         information *= (slopes[:, :, None] * slopes[:, None]).reshape(information.shape)
         if self._is_plain:
             square = information.reshape(len(u), *self._combination.shape, -1)
-            return gradient[:, columns], square[:, columns, columns]
+            return Told(value, gradient[:, columns], square[:, columns, columns])
         by_column = self._combination[:, columns]
         k, r = by_column.shape
         pairs = (by_column[:, None, :, None] * by_column[None, :, None, :]).reshape(k * k, r * r)
-        return by_column.T @ gradient, (pairs.T @ information).reshape(len(u), r, r, -1)
+        square = (pairs.T @ information).reshape(len(u), r, r, -1)
+        return Told(value, by_column.T @ gradient, square)
 
 
 class _Clustered(NamedTuple):
@@ -132,8 +150,44 @@ class _Clustered(NamedTuple):
         return across @ gradient + self.linear, pairs.reshape(-1, k * k, k * k) @ information
 
 
+class _Nodes(NamedTuple):
+    """The nodes of S sites; those with fewer have nodes without patients.
+
+    Derivatives of log-odds (S, nodes, 1 + k), cases (S, nodes), and sums over events (S, 1 + k).
+    Of entries that are known in part, derivatives, and weight, share and other (3, S, entries, 1).
+    """
+
+    basis: Any
+    trials: Any
+    events: Any
+    late: Any
+    partial: Any
+
+    @classmethod
+    def of(cls, each: Sequence[LikelihoodRows]) -> Self:
+        """Those of the rows of each site."""
+        size, most, k = len(each), max(one.size for one in each), len(each[0].columns)
+        followed = [one for one in each if isinstance(one, RowsGivenSteps)]
+        parts = max((one.weight.size for one in followed), default=0)
+        made = cls(
+            np.zeros((size, most, k)),
+            np.zeros((size, most)),
+            np.array([[one.constant, *one.events] for one in each]),
+            np.zeros((size, parts, k)),
+            np.zeros((3, size, parts, 1)),
+        )
+        for number, one in enumerate(each):
+            made.basis[number, : one.size] = one.columns.T
+            made.trials[number, : one.size] = one.trials
+        for number, one in enumerate(followed):
+            own = slice(one.weight.size)
+            made.late[number, own] = one.late.T
+            made.partial[:, number, own, 0] = one.weight, one.share, one.other
+        return made
+
+
 class TableLikelihood(SiteLikelihood):
-    """Of the patients of several sites; those with fewer rows have rows without patients.
+    """Of the patients of several sites.
 
     Of times to an event it is given when events come, with entries that are known in part.
     """
@@ -143,105 +197,234 @@ class TableLikelihood(SiteLikelihood):
         problem: Problem,
         columns: list[int],
         numbers: Sequence[int],
-        densities: Sequence[CurveDensity],
+        rows: Sequence[Any],
+        adjustments: Sequence[Adjustment | None] = (),
     ) -> None:
-        rows = [each.rows for each in densities if isinstance(each.rows, LikelihoodRows)]
-        size, most, k = len(rows), max(each.size for each in rows), rows[0].events.size
-        self._basis, self._trials = np.zeros((size, 1 + k, most)), np.zeros((size, most))
-        for number, each in enumerate(rows):
-            self._basis[number, :, : each.size] = each.columns
-            self._trials[number, : each.size] = each.trials
-        self._events = np.array([[each.constant, *each.events] for each in rows])
-        self._weighted = self._trials[:, None] * self._basis[:, 1:]
-        both = self._basis[:, 1:, None] * self._weighted[:, None]
-        self._products = both.reshape(size, k * k, most)
-        self._clustered = _Clustered.of([each.adjustment for each in densities])
-        followed = [each for each in rows if isinstance(each, RowsGivenSteps)]
-        most = max((each.weight.size for each in followed), default=0)
-        self._late, self._partial = np.zeros((size, 1 + k, most)), np.zeros((3, size, most))
-        for number, each in enumerate(followed):
-            own = slice(each.weight.size)
-            self._late[number, :, own] = each.late
-            self._partial[:, number, own] = each.weight, each.share, each.other
+        nodes = self._nodes = _Nodes.of(rows)
+        self._single = _Nodes(*(each.astype(np.float32) for each in nodes))
+        slopes = nodes.basis[..., 1:].transpose(0, 2, 1)
+        self._weighted = nodes.trials[:, None] * slopes
+        self._products = _pairs(slopes, self._weighted)
+        self._clustered = _Clustered.of(adjustments)
         super().__init__(problem, columns, numbers)
 
     @property
     def width(self) -> int:
         """Nodes of each site, and entries that are known in part."""
-        return self._trials.shape[1] + self._late.shape[2]
+        return int(self._nodes.trials.shape[1] + self._nodes.late.shape[1])
 
-    def log_likelihood(self, u: Floats) -> Floats:
-        """Log likelihood of the single outcomes, without binomial coefficients."""
+    def log_likelihood(self, u: Any) -> Any:
+        """Log likelihood of the single outcomes, without binomial coefficients.
+
+        In the precision of the coordinates.
+        """
         coefficients, beside = self._coefficients(u), None
         if self._clustered is not None:
             coefficients, beside = self._clustered.read_at(coefficients)
-        value = self._log_likelihood_read_at(coefficients)
-        if beside is not None:
-            value += beside
-        return value
+        nodes = self._single if coefficients.dtype == np.float32 else self._nodes
+        value = (nodes.events[:, None] @ coefficients)[:, 0]
+        for some in self._blocks(coefficients):
+            cost = BINOMIAL.cost_near(nodes.basis[some] @ coefficients[some])
+            value[some] -= (nodes.trials[some, None] @ cost)[:, 0]
+            if nodes.late.size:
+                g = expit_in_place(nodes.late[some] @ coefficients[some])
+                value[some] += _log_without(g, *nodes.partial[:, some])
+        return value if beside is None else value + beside
 
-    def _log_likelihood_read_at(self, coefficients: Floats) -> Floats:
-        """Of independent cases, by coefficients of shape (S, 1 + k, n)."""
-        value: Floats = (self._events[:, None] @ coefficients)[:, 0]
-        log_odds = self._basis.transpose(0, 2, 1) @ coefficients
-        value -= (self._trials[:, None] @ BINOMIAL.cost_near(log_odds))[:, 0]
-        if self._late.size:
-            weight, share, other = self._partial
-            without = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
-            without *= (other - share)[..., None]
-            without += (1 - other)[..., None]
-            value += (weight[:, None] @ np.log(without, out=without))[:, 0]
-        return value
+    def _blocks(self, coefficients: Floats) -> Iterator[slice]:
+        """Sites whose nodes fit into the cache, at all points."""
+        return blocks(self.size, self.width * coefficients.shape[2])
 
-    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
         clustered = self._clustered
         if clustered is None:
-            return self._slopes_read_at(coefficients)
-        return clustered.by(*self._slopes_read_at(clustered.read_at(coefficients)[0]))
+            return self._told_read_at(coefficients)
+        read, beside = clustered.read_at(coefficients)
+        value, gradient, information = self._told_read_at(read)
+        return value + beside, *clustered.by(gradient, information)
 
-    def _slopes_read_at(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        """Gradient and information of independent cases, by the coefficients."""
-        fitted = expit_in_place(self._basis.transpose(0, 2, 1) @ coefficients)
-        gradient = self._events[:, 1:, None] - self._weighted @ fitted
-        fitted *= 1 - fitted
-        information = self._products @ fitted
-        if not self._late.size:
-            return gradient, information
-        weight, share, other = self._partial[..., None]
-        basis = self._late[:, 1:]
-        g = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
+    def _told_read_at(self, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
+        """Of independent cases."""
+        nodes, n = self._nodes, coefficients.shape[2]
+        value = (nodes.events[:, None] @ coefficients)[:, 0]
+        gradient = np.repeat(nodes.events[:, 1:, None], n, axis=2)
+        information = np.empty((self.size, self._products.shape[1], n))
+        for some in self._blocks(coefficients):
+            cost, fitted = _cost_and_mean(nodes.basis[some] @ coefficients[some])
+            value[some] -= (nodes.trials[some, None] @ cost)[:, 0]
+            gradient[some] -= self._weighted[some] @ fitted
+            np.subtract(1, fitted, out=cost)
+            fitted *= cost
+            information[some] = self._products[some] @ fitted
+            if nodes.late.size:
+                g = expit_in_place(nodes.late[some] @ coefficients[some])
+                seen = (nodes.trials[some, None] @ fitted)[:, 0]
+                value[some] += _log_without(g.copy(), *nodes.partial[:, some])
+                self._add_late(some, g, seen, gradient[some], information[some])
+        return value, gradient, information
+
+    def _add_late(
+        self, some: slice, g: Floats, seen: Floats, gradient: Floats, information: Floats
+    ) -> None:
+        """Add what entries that are known in part tell, by their curves; `seen`: all others.
+
+        As cases came under observation late, information is lost, of all coefficients the same
+        share, so that what is left is positive.
+        """
+        weight, share, other = self._nodes.partial[:, some]
+        basis = self._nodes.late[some, :, 1:].transpose(0, 2, 1)
         late, bend = late_of(g, share, other)
         gradient -= basis @ (late * weight)
-        k, most = basis.shape[1:]
-        both = (basis[:, :, None] * basis[:, None]).reshape(len(basis), k * k, most)
         bend = np.maximum(bend, 0) * weight
-        information += both @ np.maximum(bend, 0)
+        told = np.maximum(bend, 0)
+        information += _pairs(basis, basis) @ told
         if (weight < 0).any():
-            information *= 1 - self._unseen(fitted, bend)[:, None]
-        return gradient, information
+            lost, seen = -np.minimum(bend, 0).sum(axis=1), seen + told.sum(axis=1)
+            unseen = np.minimum(lost / np.maximum(seen, lost), MOST_UNSEEN)
+            information *= 1 - unseen[:, None]
 
-    def _unseen(self, spread: Floats, bend: Floats) -> Floats:
-        """Share of the information (S, n) that is lost as cases came under observation late.
 
-        Of all coefficients the same, so that what is left is positive.
-        """
-        seen = (self._trials[..., None] * spread).sum(axis=1) + np.maximum(bend, 0).sum(axis=1)
-        lost = -np.minimum(bend, 0).sum(axis=1)
-        return np.asarray(np.minimum(lost / np.maximum(seen, lost), MOST_UNSEEN))
+def _pairs(left: Floats, right: Floats) -> Floats:
+    """Products (S, k * k, nodes) of every two rows of arrays (S, k, nodes)."""
+    size, k, nodes = left.shape
+    return (left[:, :, None] * right[:, None]).reshape(size, k * k, nodes)
+
+
+def _cost_and_mean(log_odds: Floats) -> tuple[Floats, Floats]:
+    """log(1 + odds), and the risk, by one exponential; log-odds are used as working memory."""
+    if log_odds.max(initial=0) > LARGEST_EXPONENT:
+        return softplus(log_odds.copy()), expit_in_place(log_odds)
+    odds = np.exp(log_odds, out=log_odds)
+    cost = odds + 1
+    odds /= cost
+    return np.log(cost, out=cost), odds
+
+
+def _log_without(g: Any, weight: Any, share: Any, other: Any) -> Any:
+    """Log likelihood (S, n) of entries that are known in part, by their curves (S, entries, n)."""
+    g *= other - share
+    g += 1 - other
+    return (weight.transpose(0, 2, 1) @ np.log(g, out=g))[:, 0]
 
 
 def of_tables(
     problem: Problem, columns: list[int], densities: Mapping[int, CurveDensity]
 ) -> list[SiteLikelihood]:
     """Likelihoods of the tables of sites, by number, those of about as many nodes together."""
-    sizes: dict[int, list[int]] = {}
-    for k, density in densities.items():
-        doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))
-        sizes.setdefault(doublings, []).append(k)
     return [
-        TableLikelihood(problem, columns, same, [densities[k] for k in same])
-        for same in sizes.values()
+        TableLikelihood(
+            *(problem, columns, same, [densities[k].rows for k in same]),
+            [densities[k].adjustment for k in same],
+        )
+        for same in _of_one_size({k: density.rows.size for k, density in densities.items()})
     ]
+
+
+def _of_one_size(sizes: Mapping[int, int]) -> Iterable[list[int]]:
+    """What has about as many rows, together."""
+    doublings: dict[int, list[int]] = {}
+    for k, size in sizes.items():
+        doubled = math.ceil(math.log2(max(size / SITE_NODES.first, 1)))
+        doublings.setdefault(doubled, []).append(k)
+    return doublings.values()
+
+
+# Steps to the modes of all sites, of which a site needs three.
+STEPS_TO_MODES = 50
+
+
+def rows_of_sites(groups: Sequence[Problem]) -> list[LikelihoodRows]:
+    """Of the table of each group as few nodes as agree with its rows, or all of these.
+
+    As `CurveDensity` chooses them for one table, and all at once: the modes of a thousand cells are
+    found in the time of ten.
+    """
+    rows = [every_row(group) for group in groups]
+    for same in _of_one_size({k: each.size for k, each in enumerate(rows)}):
+        count, of_one = SITE_NODES.first, groups[same[0]]
+        joint = JointPrior(of_one.prior, of_one.curve.coordinates)
+        left = [k for k in same if rows[k].size > count]
+        at = np.zeros((len(rows), of_one.curve.size))
+        while left and count <= SITE_NODES.most:
+            every = [rows[k] for k in left]
+            few = _at_nodes(of_one, every, [groups[k].table.score for k in left], count)
+            columns = list(range(of_one.curve.size))
+            part, whole = (TableLikelihood(of_one, columns, left, some) for some in (few, every))
+            mode, information, converged = _modes(part, joint, at[left])
+            around = mode[..., None] + _round_modes(information)
+            error = np.abs(part.log_likelihood(around) - whole.log_likelihood(around)).max(axis=1)
+            found = converged & (error <= SITE_NODES.error)
+            for k, each, is_found in zip(left, few, found, strict=True):
+                rows[k] = each if is_found else rows[k]
+            at[left], count = np.where(converged[:, None], mode, 0.0), 2 * count
+            left = [k for k, is_found in zip(left, found, strict=True) if not is_found]
+            left = [k for k in left if rows[k].size > count]
+    return [_with_cases(each) for each in rows]
+
+
+def _with_cases(rows: LikelihoodRows) -> LikelihoodRows:
+    some = rows.trials > 0
+    if some.all():
+        return rows
+    return replace(rows, columns=rows.columns[:, some], trials=rows.trials[some])
+
+
+def _at_nodes(
+    problem: Problem, every: Sequence[LikelihoodRows], scores: Sequence[Floats], count: int
+) -> list[LikelihoodRows]:
+    """The nodes of the Gauss rules of several tables, in place of all of their rows."""
+    start = np.cumsum([0] + [score.size for score in scores[:-1]])
+    x, trials = logit(np.concatenate(scores)), np.concatenate([each.trials for each in every])
+    nodes, weight, _ = gauss_of_groups(x, trials, start, count)
+    columns = columns_at(problem, nodes.ravel()).reshape(-1, *nodes.shape).swapaxes(0, 1)
+    return [
+        replace(each, columns=own, trials=cases)
+        for each, own, cases in zip(every, columns, weight, strict=True)
+    ]
+
+
+def _modes(
+    part: SiteLikelihood, prior: JointPrior, start: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Modes (S, d) of the curves of all sites, the information there, and which were found."""
+    at, scale, still = start, np.ones(len(start)), np.zeros(len(start), dtype=bool)
+    value, slope, information = _told_with_prior(part, prior, at)
+    for _ in range(STEPS_TO_MODES):
+        step = np.linalg.solve(information, slope[..., None])[..., 0]
+        still = np.vecdot(slope, step) < NEAR
+        if still.all():
+            break
+        near = at + scale[:, None] * np.clip(step, -SITE_NODES.longest, SITE_NODES.longest)
+        of_near = _told_with_prior(part, prior, near)
+        better = ~still & (of_near[0] > value)
+        at = np.where(better[:, None], near, at)
+        value, slope, information = (
+            np.where(better.reshape(-1, *[1] * (old.ndim - 1)), new, old)
+            for old, new in zip((value, slope, information), of_near, strict=True)
+        )
+        scale = np.where(better, 1.0, scale / 2)
+    return at, information, still
+
+
+def _told_with_prior(
+    part: SiteLikelihood, prior: JointPrior, at: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Log posterior density (S,), its gradient (S, d) and information (S, d, d), of all sites."""
+    value, slope, information = (each[..., 0] for each in part.told(at[..., None]))
+    value, slope, information = value + prior.logpdf(at), slope.copy(), information.copy()
+    for k, law in prior.laws[0]:
+        of_prior, curvature = law.slope_and_curvature(at[:, k])
+        slope[:, k] += of_prior
+        information[:, k, k] += np.maximum(-curvature, LEAST_PRECISION)
+    return value, slope, information
+
+
+def _round_modes(information: Floats) -> Floats:
+    """Where nodes are checked, (S, d, 1 + 2 d): at the mode, and far off in every direction."""
+    curvature, directions = np.linalg.eigh(information)
+    steps = SITE_NODES.deviations / np.sqrt(np.maximum(curvature, SITE_NODES.least))
+    far = np.clip(steps[:, None] * directions, -SITE_NODES.longest, SITE_NODES.longest)
+    return np.concatenate([np.zeros_like(far[..., :1]), far, -far], axis=2)
 
 
 class SummaryLikelihood(SiteLikelihood):
@@ -256,27 +439,30 @@ class SummaryLikelihood(SiteLikelihood):
         """Scores over which a curve has its mean."""
         return self.summary.weight.size
 
-    def log_likelihood(self, u: Floats) -> Floats:
+    def log_likelihood(self, u: Any) -> Any:
         """Log likelihood of the summaries, without constants."""
-        coefficients = self._coefficients(u)
-        mean = self._inside(self.summary.weight @ self._fitted(coefficients))
-        slope = self.summary.line @ coefficients
-        return np.asarray(self.summary.log_likelihood(mean, slope, np.log, np.log1p))
+        coefficients = self._coefficients(u)[0]
+        return self._value(*self._mean_and_slope(coefficients, self._fitted(coefficients)))
 
-    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        summary, fitted = self.summary, self._fitted(coefficients)[0]
-        mean = self._inside(summary.weight @ fitted)
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
+        summary, fitted = self.summary, self._fitted(coefficients[0])
+        mean, slope = self._mean_and_slope(coefficients[0], fitted)
         fitted *= 1 - fitted
         fitted *= summary.weight[:, None]
         by_mean, by_slope = summary.columns[1:] @ fitted, summary.line[1:, None]
-        gradient, information = summary.derivatives(mean, summary.line @ coefficients[0])
+        gradient, information = summary.derivatives(mean, slope)
         total = gradient[0] * by_mean + gradient[1] * by_slope
         both = information[0] * by_mean[:, None] * by_mean
         both += information[1] * by_slope[:, None] * by_slope
-        return total[None], both.reshape(1, -1, mean.size)
+        return self._value(mean, slope), total[None], both.reshape(1, -1, mean.size)
 
     def _fitted(self, coefficients: Floats) -> Floats:
         return expit_in_place(self.summary.columns.T @ coefficients)
 
-    def _inside(self, mean: Floats) -> Floats:
-        return np.clip(mean, LEAST_CURVE_MEAN, 1 - LEAST_CURVE_MEAN)
+    def _mean_and_slope(self, coefficients: Floats, fitted: Floats) -> tuple[Floats, Floats]:
+        mean = self.summary.weight @ fitted
+        inside = np.clip(mean, LEAST_CURVE_MEAN, 1 - LEAST_CURVE_MEAN)
+        return inside, self.summary.line @ coefficients
+
+    def _value(self, mean: Floats, slope: Floats) -> Floats:
+        return np.asarray(self.summary.log_likelihood(mean, slope, np.log, np.log1p))[None]

@@ -38,6 +38,7 @@ from bayescal.multilevel.likelihood import (
     SiteLikelihood,
     SummaryLikelihood,
     of_tables,
+    rows_of_sites,
 )
 from bayescal.multilevel.mixture import mixture_of, shares_of
 from bayescal.multilevel.term import LEAST_ROBUST, Term, Vary, VaryBy, as_vary
@@ -200,12 +201,16 @@ class MultilevelProblem:
         self, groups: Iterable[int], nodes: Nodes = CURVE_NODES
     ) -> dict[int, CurveDensity]:
         """The density of the curve of some groups; of times, given the likeliest steps of Q."""
-        made, shared = {}, self.shared_steps if self.pooled.of_times else None
-        for k in groups:
-            group = self.groups[self.labels[k]].of_single_cases()
-            own = CurveDensity(group, nodes) if shared is None else given_steps(group, k, shared)
-            made[k] = own.adjusted_by(self.adjustments.get(k))
-        return made
+        each = {k: self.groups[self.labels[k]].of_single_cases() for k in groups}
+        if self.pooled.of_times:
+            shared = self.shared_steps
+            made = {k: given_steps(group, k, shared) for k, group in each.items()}
+        elif nodes is SITE_NODES:
+            rows = zip(each.items(), rows_of_sites(list(each.values())), strict=True)
+            made = {k: CurveDensity(group, rows=own) for (k, group), own in rows}
+        else:
+            made = {k: CurveDensity(group, nodes) for k, group in each.items()}
+        return {k: density.adjusted_by(self.adjustments.get(k)) for k, density in made.items()}
 
     @cached_property
     def adjustments(self) -> dict[int, Adjustment]:

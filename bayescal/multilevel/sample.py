@@ -27,6 +27,7 @@ from bayescal.core.sampling import (
     smooth_rows,
     student_stretch,
 )
+from bayescal.core.versions import one_blas_thread
 from bayescal.model.draws import CHAINS
 from bayescal.multilevel.density import (
     EffectsDensity,
@@ -106,7 +107,10 @@ def levels_given_rest(
     centre, pulled = peak.levels[..., own], at.pulled(rest - peak.rest[chosen])
     degrees = max(LEAST_DEGREES, len(centre))
     standard = even_points(centre.shape, degrees, rng)
-    levels, log_density = _spread_round(centre, at.factor, standard, degrees, pulled)
+    centre, factor, standard, pulled = (
+        each.astype(density.kind) for each in (centre, at.factor, standard, pulled)
+    )
+    levels, log_density = _spread_round(centre, factor, standard, pulled, degrees)
     log_ratio = _log_density_of_levels(density, at.given, levels, rest) - log_density
     log_integral, drawn = _one_of(levels, log_ratio, rng)
     of_levels, log_odds, log_share = density.mixed(log_integral, size)
@@ -121,7 +125,7 @@ def _one_of(levels: Floats, log_ratio: Floats, rng: np.random.Generator) -> tupl
     """Log mean of the ratios (L, N, K) of each level, and one of its proposals (L, r, N, K)."""
     largest = log_ratio.max(axis=-1, keepdims=True)
     ladder = np.exp(log_ratio - largest).cumsum(axis=-1)
-    log_mean = np.log(ladder[..., -1] / log_ratio.shape[-1]) + largest[..., 0]
+    log_mean = np.log(ladder[..., -1] / log_ratio.shape[-1]) + largest[..., 0].astype(np.float64)
     limit = rng.random(ladder.shape[:2]) * ladder[..., -1]
     kept = (ladder < limit[..., None]).sum(axis=-1)
     drawn = np.take_along_axis(levels, kept[:, None, :, None], axis=-1)[..., 0]
@@ -145,7 +149,7 @@ def _log_proposed(peak: Peak, chosen: NDArray[np.intp], rest: Floats) -> Floats:
 
 
 def _spread_round(
-    centre: Floats, factor: Floats, standard: Floats, degrees: int, pulled: Floats
+    centre: Floats, factor: Floats, standard: Floats, pulled: Floats, degrees: int
 ) -> tuple[Floats, Floats]:
     """Student-t points (L, r, N, K) round centres (L, r, N) less F times `pulled`, and log density.
 
@@ -166,7 +170,7 @@ def log_student(squared: Floats, size: int, degrees: int) -> Floats:
     """Log density of a Student-t law in `size` dimensions at squared distances from its centre."""
     half = (degrees + size) / 2
     constant = gammaln(half) - gammaln(degrees / 2) - size / 2 * np.log(degrees * np.pi)
-    return np.asarray(constant - half * np.log1p(squared / degrees))
+    return np.asarray(float(constant) - half * np.log1p(squared / degrees))
 
 
 def _log_density_of_levels(
@@ -175,7 +179,8 @@ def _log_density_of_levels(
     """Log of prior times likelihood of each level, (L, N, K), at effects (L, r, N, K)."""
     *_, both, count = levels.shape
     repeated = np.repeat(np.arange(given.size), count)
-    given, flat = given.at(repeated), levels.reshape(*levels.shape[:2], -1)
+    given = given.of_kind(levels.dtype).at(repeated)
+    flat = levels.reshape(*levels.shape[:2], -1)
     value = sums_of(density.layout.of_level, density.log_likelihood(given, flat, rest[repeated]))
     value += density.log_prior_of_levels(given, flat)
     return value.reshape(-1, both, count)
@@ -221,6 +226,21 @@ def draw_effects(
     each draw of them the average and the smaller terms are proposed, and given these the largest
     term, level by level. All are weighted by the exact density.
     """
+    drawn = draw_if_likely(problem, draws, draws_a_proposal, two_scales=two_scales)
+    assert drawn is not None
+    return drawn
+
+
+@one_blas_thread
+def draw_if_likely(
+    problem: MultilevelProblem,
+    draws: int,
+    draws_a_proposal: int,
+    *,
+    two_scales: bool,
+    least: float = -np.inf,
+) -> MultilevelDraws | None:
+    """The same draws; None if the log evidence, with Laplace's integrals, is below `least`."""
     density = EffectsDensity(problem, two_scales=two_scales)
     proposals = min(max(draws // draws_a_proposal, LEAST_PROPOSALS), draws)
     work = PILOT + proposals + draws
@@ -230,14 +250,16 @@ def draw_effects(
         density.look_for_peaks(importance_sample(density, places, LOOKED_AT, rng).draws)
         size = max(draws, LEAST_JUDGED)
         outer = importance_sample(
-            density, places, size, rng, ENOUGH_OF_SCALES, proposals, pilot=PILOT
+            density.with_places, places, size, rng, ENOUGH_OF_SCALES, proposals, pilot=PILOT
         )
-        points, drawn = _at_points(density, outer.draws, rng)
+        if outer.log_evidence < least:
+            return None
+        points, drawn = _at_points(density, outer, rng)
     weights, stats = _corrected(outer, drawn.log_weight)
     kept = resample(weights, draws, rng)
     points, rest = points[kept], drawn.rest[kept]
     scales, correlation = density.heterogeneity(points)
-    effects = density.effects(drawn.levels[:, kept], rest)
+    effects = density.effects(drawn.levels[:, kept].astype(np.float64), rest)
     average = density.average(points, rest)
     made = MultilevelDraws.of_effects(
         *(problem, average, scales, effects, "importance", CHAINS, stats)
@@ -254,14 +276,18 @@ def draw_effects(
 
 
 def _at_points(
-    density: EffectsDensity, draws: Floats, rng: np.random.Generator
+    density: EffectsDensity, outer: Sample, rng: np.random.Generator
 ) -> tuple[Floats, DrawnEffects]:
     """The draws of the scales in another order, and all effects at each of them."""
-    points, count = np.unique(draws, axis=0, return_counts=True)
+    points, first, count = np.unique(outer.draws, axis=0, return_index=True, return_counts=True)
+    assert outer.beside is not None
+    places = outer.beside[first]
     drawn = []
     for part in blocks_of_points(len(points), density.width + 2 * EVEN_POINTS * density.rows):
         chosen = np.repeat(np.arange(len(points[part])), count[part])
-        drawn.append(draw_effects_at(density, density.proposals(points[part]), chosen, rng))
+        drawn.append(
+            draw_effects_at(density, density.proposals(points[part], places[part]), chosen, rng)
+        )
         density.advance(len(chosen))
     axes = dict(zip(DrawnEffects._fields, (1, 0, 0, 0, 1), strict=True))
     joined = {

@@ -452,11 +452,7 @@ def binned_reliability(
     matplotlib.axes.Axes
         The axes drawn on, for further changes.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
-        range.
+    %(refuses)s
 
     References
     ----------

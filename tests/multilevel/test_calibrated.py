@@ -261,7 +261,8 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
     problem = module._with_exact_average(calibrated.problem)
     pinned = draw_terms(problem, calibrated.draws)
     stats = pinned.stats | {"log_evidence_error": 0.9}
-    monkeypatch.setattr(module, "draw_terms", lambda *_: replace(pinned, stats=stats))
+    uncertain = replace(pinned, stats=stats)
+    monkeypatch.setattr(module, "draw_if_likely", lambda *_, **__: uncertain)
     with pytest.warns(DiagnosticWarning, match=r"Monte Carlo error of 0.9. Fit with more draws"):
         explained(calibrated._fits[0].fit)
 

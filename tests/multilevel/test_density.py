@@ -102,11 +102,8 @@ def points_near(density, n=12):
 def all_rows(monkeypatch, problem):
     """The same density, summed over every row of every site."""
 
-    def exact(site, nodes):
-        return CurveDensity(site, rows=every_row(site))
-
     with monkeypatch.context() as patch:
-        patch.setattr(problems, "CurveDensity", exact)
+        patch.setattr(problems, "rows_of_sites", lambda groups: list(map(every_row, groups)))
         return EffectsDensity(replace(problem))
 
 
@@ -129,7 +126,7 @@ def test_sites_are_what_they_are_alone():
     u = 0.3 * np.random.default_rng(2).standard_normal((6, len(density.names), 7))
     together = density.told(u)
     for part in density.parts:
-        gradient, information = part.derivatives(u[part.numbers], density.moved)
+        _, gradient, information = part.told(u[part.numbers], density.moved)
         np.testing.assert_array_equal(together.gradient[part.numbers], gradient)
         np.testing.assert_array_equal(together.information[part.numbers], information)
     for label, site in problem.tables.items():
@@ -142,7 +139,7 @@ def test_sites_are_what_they_are_alone():
 def test_derivatives_of_sites(curve):
     (part, *_) = EffectsDensity(problem_of([60, 90], curve)).parts
     u = 0.2 * np.random.default_rng(1).standard_normal((part.size, part.curve.size, 3))
-    gradient, information = part.derivatives(u)
+    _, gradient, information = part.told(u)
     assert information.shape == (part.size, u.shape[1], u.shape[1], 3)
     for k in range(u.shape[1]):
         step = np.zeros(u.shape)

@@ -133,7 +133,7 @@ def test_sites_together_have_the_likelihood_of_each():
     densities = made.densities(range(SITES))
     (part,) = of_tables(made.pooled, made.columns, densities)
     u, step = np.full((SITES, 3, 1), 0.2), 1e-5
-    gradient = part.derivatives(u)[0][..., 0]
+    gradient = part.told(u).gradient[..., 0]
     for k in range(3):
         near = np.repeat(u, 2, axis=2)
         near[:, k] += [step, -step]
@@ -158,7 +158,7 @@ def test_information_of_those_who_came_late_is_positive():
     late = bc.CalibrationData(bc.Survival(time, event, entry), risk, horizon=5, site=SITE)
     (part,) = of_tables(made := problem(late).pooled, [0, 1], problem(late).densities(range(SITES)))
     u = np.linspace(-6, 6, 25)[None, None].repeat(SITES, 0).repeat(made.curve.size, 1)
-    information = part.derivatives(u)[1].transpose(0, 3, 1, 2)
+    information = part.told(u).information.transpose(0, 3, 1, 2)
     assert (np.linalg.eigvalsh(information) > -1e-9).all()
     post = bc.fit(late, **FAST)
     assert np.isfinite(post.table()["observed_expected"]).all()
