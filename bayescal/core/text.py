@@ -71,7 +71,7 @@ class Measured(NamedTuple):
 
         No end is rounded onto `apart` if the interval excludes it.
         """
-        if math.isnan(self.lower):
+        if math.isnan(self.lower) and not math.isnan(self.estimate):
             return f"{self.estimate:.2f}"
         middle, low, high = rounded(self, self.lower, self.upper, apart)
         return f"{middle} ({of}{low} to {high}{beside})"
