@@ -377,7 +377,7 @@ def parts_table(f: Facts, name: str) -> Table:
         counts("cases", "Cases"),
         counts("events", "Events"),
         summarised("observed_expected", "O/E", "{}", short=f"O/E ({level} interval)"),
-        _alone("observed_expected", MEDIA),
+        Column("raw", "O/E alone", lambda row: f"{row['observed_expected_raw']:.2f}", "Alone"),
         summarised("tce", "TCE", "{}", media=ON_PAGE),
         chances("prob_worst", "P(worst)", media=ON_PAGE),
     )
