@@ -724,7 +724,8 @@ def cases_of_times(
     if (~left).any():  # the mean, in each row, of what being without an event at entry tells
         row, weight = partial.row[~left], partial.weight[~left]
         total = np.maximum(table.trials, np.bincount(row, -weight, table.score.size))
-        np.add.at(before, (slice(None), row), late[:, ~left] * (weight / total[row]))
+        at: Any = (slice(None), row)
+        np.add.at(before, at, late[:, ~left] * (weight / total[row]))
     density = [event[:, had] + before[:, had], other[:, free] + before[:, free]]
     density.append(late[:, left] + before[:, partial.row[left]])
     count = np.concatenate([entries.events[had], entries.free[free], partial.weight[left]])
