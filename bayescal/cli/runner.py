@@ -94,7 +94,7 @@ def run(command: Command, given: Parsed) -> None:
 
 def show(page: Page, terminal: Terminal) -> None:
     """Print a page: its answer stands out."""
-    answer = {line for text in page.answer for line in wrapped(text)}
+    answer = {*wrapped(*page.answer)}
     for line in str(page).splitlines():
         terminal.lines([line], BOLD if line in answer else "")
 

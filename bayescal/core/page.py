@@ -6,16 +6,19 @@ know pages and nothing of results. So a number stands in one place, and no mediu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from textwrap import wrap
 from typing import Any
 
 from bayescal.core.table import Table
 
-__all__ = ["Figure", "Page", "Section", "wrapped"]
+__all__ = ["Figure", "Page", "Section", "unbroken", "wrapped"]
 
 LINE_WIDTH = 78
+# A blank between a number and its sign.
+WITHIN_NUMBER = re.compile(r" (?=%)|(?<=[<>]) (?=0)")
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,14 @@ class Page:
 
     def __repr__(self) -> str:
         """For a terminal of 80 columns: no figures, no appendix."""
-        parts = [[self.subject], [line for text in self.answer for line in wrapped(text)]]
+        parts = [[self.subject], wrapped(*self.answer)]
         for section in self.sections:
-            if not section.appendix:
-                parts += _parts_of(section)
-        parts += [[line for text in self.notes for line in wrapped(f"Note: {text}")]]
+            for block in () if section.appendix else section.blocks:
+                if isinstance(block, Table):
+                    parts.append(block.lines())
+                elif isinstance(block, str):
+                    parts.append(wrapped(block))
+        parts.append(wrapped(*map("Note: {}".format, self.notes)))
         return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
     def worded(self, reword: Callable[[str], str]) -> Page:
@@ -125,17 +131,12 @@ class Page:
         }
 
 
-def _parts_of(section: Section) -> Iterator[list[str]]:
-    for block in section.blocks:
-        if isinstance(block, Table):
-            yield block.lines()
-        elif isinstance(block, str):
-            yield wrapped(block)
+def unbroken(text: str) -> str:
+    """Text in which `> 0.99` and `95 %` each stay on one line."""
+    return WITHIN_NUMBER.sub("\xa0", text)
 
 
-def wrapped(text: str) -> list[str]:
-    """Lines of a sentence, with `> 0.99` and `95 %` each kept on one line."""
-    joined = text
-    for parted in ("> 0", "< 0", " %"):
-        joined = joined.replace(parted, parted.replace(" ", "\xa0"))
-    return [line.replace("\xa0", " ") for line in wrap(joined, LINE_WIDTH)]
+def wrapped(*texts: str) -> list[str]:
+    """Lines of paragraphs for a terminal."""
+    lines = [line for text in texts for line in wrap(unbroken(text), LINE_WIDTH)]
+    return [line.replace("\xa0", " ") for line in lines]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayescal.core.text import card, chance, rounded, shortened, told_apart
+from bayescal.core.text import Measured, card, chance, shortened, told_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,8 @@ NOT_TERMINAL = (PAGE, TEXT)
 # Characters of a name from the data, by itself and beneath the heading of a section.
 LONGEST_LABELS = {PAGE: (80, 60), TERMINAL: (30, 14), TEXT: (23, 15)}
 SHORTEST_LABEL = 8
+# Before a number without a sign.
+UNSIGNED = re.compile(r"(?<![\d.-])(?=\d)")
 # Characters that Markdown or HTML in it could read as markup.
 MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
 
@@ -287,13 +289,11 @@ def measured(
     """An estimate and its interval, to the decimals that the interval deserves."""
 
     def shown(row: Row) -> str:
-        middle, lower, upper = (float(row[key]) for key in keys)
-        if math.isnan(middle):
+        numbers = Measured(*[float(row[key]) for key in keys])
+        if math.isnan(numbers.estimate):
             return "not defined"
-        texts = rounded((middle, lower, upper), lower, upper, apart)
-        if signed:
-            texts = tuple(text if text.startswith("-") else f"+{text}" for text in texts)
-        return "{} ({} to {})".format(*texts)
+        told = numbers.told(apart)
+        return UNSIGNED.sub("+", told) if signed else told
 
     return Column(name, head, shown, **options)
 

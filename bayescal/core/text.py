@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from os.path import commonprefix
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 LONGEST_NAME = 60
 # Digits are printed to a quarter of an interval's length: over ten seeds, .907 of 324 rows differ
@@ -52,6 +52,26 @@ def rounded(
     """Values of one quantity, all to the decimal places that its interval deserves."""
     places = decimals(lower, upper, apart)
     return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
+
+
+class Measured(NamedTuple):
+    """An estimate and its interval; ends are NaN where there is none."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+    @classmethod
+    def of(cls, row: Any, names: str = "{}") -> Measured:
+        """The numbers of a row of a table or of a mapping, by names such as `tce_{}`."""
+        return cls(*[float(row[names.format(end)]) for end in cls._fields])
+
+    def told(self, apart: float | None = None, beside: str = "") -> str:
+        """As text, `0.75 (0.64 to 0.84)`, with `beside` within the brackets."""
+        if math.isnan(self.lower):
+            return f"{self.estimate:.2f}"
+        middle, low, high = rounded(self, self.lower, self.upper, apart)
+        return f"{middle} ({low} to {high}{beside})"
 
 
 def signed(value: float, places: int = 4) -> str:
@@ -113,6 +133,8 @@ def chance_of_better(lower: float, upper: float, probability: float) -> str:
 
 def chance(probability: float) -> str:
     """A probability from a few thousand draws, which tell no more than two decimals."""
+    if math.isnan(probability):
+        return "not known"
     if probability < 0.005:
         return "< 0.01"
     return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
@@ -216,20 +238,29 @@ def excludes(lower: float, upper: float, value: float) -> bool:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PARAGRAPHS = {
-    "replicates": """\
+SEVERAL_SETS = """\
 y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
     Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-    table replaces outcomes, scores and weights.""",
+    table replaces outcomes, scores and weights."""
+PREDICTED = """\
+y_prob : array-like of shape (n_samples,), optional
+    Predicted probabilities."""
+PARAGRAPHS = {
+    "replicates": SEVERAL_SETS,
+    "scores": PREDICTED,
+    "replicated_cases": f"{SEVERAL_SETS}\n{PREDICTED}",
     "outcomes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
     Outcomes, 0 or 1. A table replaces outcomes, scores and weights.""",
     "outcomes_of_both_classes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
     Outcomes, 0 or 1, of both classes. A table replaces outcomes, scores and weights.""",
-    "scores": """\
-y_prob : array-like of shape (n_samples,), optional
-    Predicted probabilities.""",
+    "cases_or_classes": """\
+y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+    Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities, column
+    numbers of shape (n_samples,). A table replaces outcomes, scores and weights.
+y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+    Predicted probabilities of the event, or of each class.""",
     "scores_inside": """\
 y_prob : array-like of shape (n_samples,), optional
     Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.""",
@@ -243,9 +274,22 @@ sample_weight : array-like of shape (n_samples,), optional
     "counts": """\
 sample_weight : array-like of shape (n_samples,), optional
     Counts of cases.""",
-    "share_of_each_replicate": """\
+    "returns_share": """\
+Returns
+-------
 float or ndarray
     From 0 to 1; one for each replicate when `y_true` has leading dimensions.""",
+    "returns_number": """\
+Returns
+-------
+float or ndarray
+    One for each replicate when `y_true` has leading dimensions.""",
+    "refuses": """\
+Raises
+------
+InputError
+    If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+    range.""",
 }
 
 

@@ -872,11 +872,12 @@ class CalibrationData:
                 "of one. Take each of data.imputations."
             )
         if len(self.groups) > 1:
-            shown = ", ".join(map(repr, self.groups[:3])) + (", ..." * (len(self.groups) > 3))
-            by = " and ".join(self.levels)
+            levels = self._shown.structure.named(self._shown.cells[0])
+            first = ", ".join(f"{role}={level!r}" for role, level in levels.items())
             raise InputError(
-                f"the table holds {len(self.groups)} groups by {by} ({shown}), and this draws one "
-                "curve. Take each with data.select(name), or all as one with data.pooled()."
+                f"the table holds {len(self.groups)} groups by {' and '.join(levels)}, and this "
+                f"takes the cases of one. Pass them alone, as data.select({first}), or all cases "
+                "as one group, data.pooled()."
             )
         return self
 

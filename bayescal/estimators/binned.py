@@ -69,8 +69,7 @@ def ece(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     n_bins : int
         Number of bins; those that stay empty do not count.
     binning : {"width", "mass", "rank", "quantile"}
@@ -92,15 +91,10 @@ def ece(
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases. Unless all are integers, bins are cut at equal shares of the total.
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out
-        of range; if `cells` does not give one label to each case.
+    %(refuses)s
+        Also if `cells` does not give one label to each case.
 
     Notes
     -----
@@ -170,8 +164,7 @@ def ace(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     n_bins : int
         Number of bins; those that stay empty do not count.
     binning : {"mass", "rank", "quantile", "width"}
@@ -181,9 +174,7 @@ def ace(
         As in `ece`.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----
@@ -232,8 +223,7 @@ def mce(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     n_bins : int
         Number of bins.
     binning : {"width", "mass", "rank", "quantile"}
@@ -242,9 +232,7 @@ def mce(
         As in `ece`.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     References
     ----------
@@ -299,8 +287,7 @@ def debiased_ece(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     n_bins : int
         Number of bins.
     binning : {"mass", "rank", "quantile", "width"}
@@ -313,10 +300,7 @@ def debiased_ece(
         Return the estimate of the p-th power before it is floored and rooted. It may be negative.
     %(weights_by_kish)s
 
-    Returns
-    -------
-    float or ndarray
-        One for each replicate when `y_true` has leading dimensions.
+    %(returns_number)s
 
     Raises
     ------
@@ -464,11 +448,7 @@ def expected_ece(
     float or ndarray of shape (n_sizes,)
         From `ece` to 1.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, a size is below 1, or an
-        option is out of range.
+    %(refuses)s
 
     Notes
     -----
@@ -714,8 +694,7 @@ def hosmer_lemeshow_test(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     n_groups : int
         Groups, cut at the quantiles of the scores as R does. Equal scores stay together, so that
         there may be fewer.

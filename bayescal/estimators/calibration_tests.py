@@ -107,11 +107,8 @@ def cox_test(
     Tested
         A named tuple (statistic, pvalue, df); df is 2 for "joint", and otherwise 1.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if `kind` is none of
-        the three; if "joint" or "slope" meets one distinct score.
+    %(refuses)s
+        Also if "joint" or "slope" meets one distinct score.
 
     Notes
     -----
@@ -167,11 +164,8 @@ def unreliability(
     float or ndarray
         At least -2 / n; one for each replicate when `y_true` has leading dimensions.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if there is one
-        distinct score only.
+    %(refuses)s
+        Also if there is one distinct score only.
 
     References
     ----------
@@ -241,10 +235,7 @@ def quality_index(
     %(scores_inside)s
     %(weights_by_kish)s
 
-    Returns
-    -------
-    float or ndarray
-        One for each replicate when `y_true` has leading dimensions.
+    %(returns_number)s
 
     Notes
     -----
@@ -327,11 +318,8 @@ def giviti_test(
     PolynomialTested
         A named tuple (statistic, pvalue, df, degree); df is NaN.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if an option is out of
-        range; if there are too few distinct scores for a polynomial of the first degree.
+    %(refuses)s
+        Also if there are too few distinct scores for a polynomial of the first degree.
 
     Notes
     -----
@@ -488,8 +476,7 @@ def spiegelhalter_test(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     %(weights_by_kish)s
 
     Returns
@@ -497,11 +484,9 @@ def spiegelhalter_test(
     Tested
         A named tuple (statistic, pvalue, df); df is NaN.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if every score is 0,
-        0.5 or 1, where the Brier score of a calibrated model is no matter of chance.
+    %(refuses)s
+        Also if every score is 0, 0.5 or 1, where the Brier score of a calibrated model is no matter
+        of chance.
 
     Notes
     -----

@@ -86,8 +86,7 @@ def pde(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     n_bins : int
         Number of bins.
     binning : {"mass", "rank", "quantile", "width"}
@@ -98,9 +97,7 @@ def pde(
         Label of the cell that each case is in, such as its leaf of a tree; in place of bins.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Raises
     ------
@@ -610,8 +607,7 @@ def auc_v(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     n_neighbors : int
         k, from 1 to the number of cases. All cases as near as the k-th are neighbours too, and r_i
         is the mean over all of them, so that the order of the cases does not show. With 1 the
@@ -620,15 +616,10 @@ def auc_v(
         Counts of cases, also among the neighbours. Unless all are integers they are sampling
         weights, and are rescaled to Kish's effective sample size.
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if `n_neighbors` is out
-        of range; if a table was compressed to the grid, which has not every score.
+    %(refuses)s
+        Also if a table was compressed to the grid, which has not every score.
 
     Notes
     -----

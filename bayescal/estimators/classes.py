@@ -138,9 +138,7 @@ def top_label_ece(
         As in `ece`.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Raises
     ------

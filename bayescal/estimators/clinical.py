@@ -180,8 +180,7 @@ def observed_expected(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     %(weights)s
 
     Returns
@@ -189,10 +188,8 @@ def observed_expected(
     float or ndarray
         At least 0; one for each replicate when `y_true` has leading dimensions.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if every score is 0.
+    %(refuses)s
+        Also if every score is 0.
 
     References
     ----------
@@ -419,11 +416,9 @@ def observed_expected_interval(
     tuple of float
         Lower and upper end.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if the outcomes are all
-        of one class, where the formula has no value or no width; if every score is 0.
+    %(refuses)s
+        Also if the outcomes are all of one class, where the formula has no value or no width, or
+        every score is 0.
 
     References
     ----------
@@ -521,11 +516,7 @@ def calibration_in_the_large_interval() -> None:
     tuple of float
         Lower and upper end.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
-        range.
+    %(refuses)s
     SeparationError
         If the outcomes are all of one class.
 
@@ -564,11 +555,7 @@ def calibration_slope_interval() -> None:
     tuple of float
         Lower and upper end.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
-        range.
+    %(refuses)s
     SeparationError
         As `calibration_slope`.
 
@@ -607,11 +594,7 @@ def calibration_intercept_interval() -> None:
     tuple of float
         Lower and upper end.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
-        range.
+    %(refuses)s
     SeparationError
         As `calibration_slope`.
 

@@ -178,22 +178,16 @@ def ks_error(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     cells : array-like of shape (n_samples,), optional
         Label of the cell that each case is in, such as its predicted class; the result is then the
         mean over cases of the error of their cell, which is never below that of all together.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if `cells` does not
-        give one label to each.
+    %(refuses)s
+        Also if `cells` does not give one label to each case.
 
     Notes
     -----
@@ -251,13 +245,10 @@ def kuiper_error(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----
@@ -317,13 +308,10 @@ def averaged_two_bin_error(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----
@@ -358,8 +346,7 @@ def ks_test(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     %(weights_by_kish)s
 
     Returns
@@ -367,11 +354,8 @@ def ks_test(
     Tested
         A named tuple (statistic, pvalue, df); df is NaN.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if every score is 0 or
-        1, so that a calibrated model leaves nothing to chance.
+    %(refuses)s
+        Also if every score is 0 or 1, so that a calibrated model leaves nothing to chance.
 
     Notes
     -----
@@ -408,8 +392,7 @@ def kuiper_test(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     %(weights_by_kish)s
 
     Returns
@@ -452,8 +435,7 @@ def cumulative_difference_test(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     part : {"both", "mean", "bridge"}
         "mean": S_n, against a normal distribution, two-sided. "bridge": the largest
         |S_k - t_k S_n|, against Kolmogorov's. "both": Fisher's -2 (log p_mean + log p_bridge).

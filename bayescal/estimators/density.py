@@ -387,15 +387,10 @@ def ls_ece(
         Standard deviation of the noise, in log-odds. The authors match 15 bins by 1/15.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `bandwidth` is not
-        positive or too small to resolve.
+    %(refuses)s
+        Also if `bandwidth` is too small to resolve.
 
     Notes
     -----
@@ -503,11 +498,8 @@ def kde_ece(
         From 0 to 1, or to 2^(1/p) of a matrix; one for each replicate when `y_true` has leading
         dimensions. A replicate where it is undefined is NaN.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, an option is out of
-        range, "ratio" has only one case, or "triweight" finds no bandwidth because the scores of
+    %(refuses)s
+        Also if "ratio" has only one case, or "triweight" finds no bandwidth because the scores of
         the events are all (nearly) equal.
 
     Notes

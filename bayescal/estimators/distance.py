@@ -387,8 +387,7 @@ def lower_distance_to_calibration(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     resolution : int
         Intervals of the grid of new scores, from 16 to 8192.
     metric : {"identity", "logit"} or callable
@@ -472,15 +471,12 @@ def weak_calibration_error(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     metric : {"identity", "logit"} or callable
         An increasing function h, as in `smooth_ece`.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----
@@ -536,8 +532,7 @@ def distance_bounds(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     resolution : int
         As in `lower_distance_to_calibration`.
     %(weights)s

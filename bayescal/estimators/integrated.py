@@ -119,8 +119,7 @@ def ici() -> None:
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
         How outcomes are smoothed; see `flexible_curve`.
     span : float, optional
@@ -169,8 +168,7 @@ def e50() -> None:
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     smoother, span, n_knots, clip
         As in `ici`.
     %(weights)s
@@ -200,8 +198,7 @@ def e90() -> None:
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     smoother, span, n_knots, clip
         As in `ici`.
     %(weights)s
@@ -231,8 +228,7 @@ def emax() -> None:
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     smoother, span, n_knots, clip
         As in `ici`.
     %(weights)s
@@ -278,8 +274,7 @@ def eci(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     form : {"mean-square", "relative"}
         "mean-square": 100 mean (smoothed - score)^2. "relative": mean (smoothed - score)^2 /
         mean (mean outcome - score)^2, which is 1 for a curve that is flat.

@@ -340,15 +340,12 @@ def mmce(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     bandwidth : float
         Of the kernel, from 1e-9 to 1e9. The authors' is 0.4.
     %(weights_by_kish)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----
@@ -548,16 +545,10 @@ def skce(
         Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
         Kish's effective sample size. "block" takes none.
 
-    Returns
-    -------
-    float or ndarray
-        One for each replicate when `y_true` has leading dimensions.
+    %(returns_number)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, an option is out of
-        range, or there is no pair of cases.
+    %(refuses)s
+        Also if there is no pair of cases.
 
     Notes
     -----
@@ -623,8 +614,7 @@ def skce_test(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     method : {"resampling", "moments"}
         "resampling": the share of sets of outcomes drawn from the scores, the data counted among
         them, whose statistic is at least as large. Its level is right at every number of cases.

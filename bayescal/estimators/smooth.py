@@ -372,8 +372,7 @@ def smooth_ece(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     bandwidth : float, optional
         Bandwidth. Without it, sigma*.
     metric : {"identity", "logit"} or callable
@@ -381,15 +380,10 @@ def smooth_ece(
         over h(s), along the real line and without mirrors; "logit" is that of the log-odds.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, `bandwidth` is not
-        positive or too small to resolve, or `metric` does not increase.
+    %(refuses)s
+        Also if `bandwidth` is too small to resolve, or `metric` does not increase.
 
     Notes
     -----
@@ -454,9 +448,7 @@ def logit_smooth_ece(
         Bandwidth in log-odds. Without it, the fixed point.
     %(weights)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     References
     ----------
@@ -676,11 +668,8 @@ def smooth_reliability(
     -------
     SmoothReliability
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, there is but one case,
-        or an option is out of range.
+    %(refuses)s
+        Also if there is but one case.
 
     Notes
     -----

@@ -341,8 +341,7 @@ def flexible_curve(
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    %(replicated_cases)s
     scores : array-like of shape (n_scores,), optional
         Where the curve is wanted; at `y_prob`, or the rows of a table, when not given.
     smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
@@ -366,11 +365,8 @@ def flexible_curve(
     ndarray of shape (n_scores,) or (..., n_scores)
         Rows of NaN for replicates in which the curve does not exist.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, an option is out of
-        range, or the one set of outcomes is separated by the scores, so that a regression has no
+    %(refuses)s
+        Also if the one set of outcomes is separated by the scores, so that a regression has no
         maximum likelihood.
 
     Notes

@@ -571,7 +571,7 @@ class _LogisticCurve:
         """Risks, and their standard errors on the scale of the regression."""
         basis = self.functions(log_odds_of(score))
         variance = np.einsum("ij,ik,kj->j", basis, self.covariance, basis)
-        return expit(self.coefficients @ basis), np.sqrt(variance)
+        return expit(self.coefficients @ basis), np.sqrt(np.maximum(variance, 0))
 
     def moved(self, risk: Floats, by: Floats) -> Floats:
         """Risks moved on that scale."""

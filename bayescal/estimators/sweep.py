@@ -192,9 +192,7 @@ def sweep_ece(
         As in `ece`.
     %(weights_by_kish)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----

@@ -33,6 +33,7 @@ from bayescal.data.times import (
     check_codes,
     refuse_horizon,
 )
+from bayescal.data.weights import as_weight_type
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
 from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
@@ -60,7 +61,11 @@ LOSSES, C_STATISTIC, NET_BENEFIT = ("brier", "log_score"), "c_statistic", "net_b
 ALL, FAMILY = "All cases", "beta"
 ON_CARD = ("tce", "brier", "c_statistic")
 # Roles and words that models are compared with.
-TAKEN = ("site", "cluster", "sample_weight", "horizon", "pos_label")
+TAKEN = ("site", "cluster", "sample_weight", "weight_type", "horizon", "pos_label")
+NOT_TAKEN = (
+    "cannot be given to compare_models, which takes site, cluster, horizon, and counts of cases as "
+    "sample_weight. Leave it out, or compare the models on the cases of each group by themselves."
+)
 
 
 class ModelDifferences:
@@ -501,7 +506,7 @@ def compare_models(
     if isinstance(y_true, CalibrationData):
         _refuse_several(y_true, "y_true")
     named = given_of(y_true, models, roles, name="models")
-    named.refuse(TAKEN, "cannot be given to compare_models, which compares models by site alone.")
+    named.refuse(TAKEN, NOT_TAKEN)
     of_models = named.y_prob
     if named.columns is not None:
         columns = of_models if hasattr(of_models, "items") else {named.columns.prob: of_models}
@@ -521,6 +526,11 @@ def compare_models(
     seen, is_known = _seen(values[0], horizon, pos_label)
     size = is_known.size
     counts = as_weights(values[1], size)
+    if as_weight_type(named.words.get("weight_type"), counts) == "sampling":
+        raise InputError(
+            "sample_weight has sampling weights, and compare_models resamples cases: it takes "
+            "counts. Leave it out, or fit each model with bc.fit."
+        )
     counts = np.ones(size) if counts is None else counts
     scores = [as_scores(score, name) for name, score in zip(given, values[2:], strict=True)]
     for name, score in zip(given, scores, strict=True):

@@ -251,8 +251,9 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
         raise InputError("names is empty: name a functional, such as 'tce'.")
     if post._one_of is not None:
         raise InputError(
-            f"post is the curve of one site, {post._title!r}, whose prior the other sites are a "
-            "part of. Fit that site by itself."
+            f"prior_sensitivity is of a fit of one curve, and post is one of several curves, "
+            f"{post._title!r}, which are drawn towards each other. Fit its cases by themselves, "
+            "without the roles by which the curves differ."
         )
     if post.prior_weights or curve.has_atoms:
         raise InputError(

@@ -95,7 +95,7 @@ def _over_steps(
     """Draws at the likeliest steps, weighted as if the steps were integrated out."""
     draws, g = len(u), problem.probability(u, expit(nodes.x))
     exact = _expanded_at(nodes, g.mean(axis=0))
-    log_ratio = (exact.given_steps(g) + exact(g) - nodes.given_steps(g)) / effect
+    log_ratio = (exact.log_likelihood(g) - nodes.given_steps(g)) / effect
     smooth, pareto_k = smooth_rows(log_ratio[None])
     share = np.exp(smooth[0] - logsumexp(smooth[0]))
     ess = float(1 / np.sum(share**2))
@@ -114,13 +114,13 @@ def _log_diagonal(told: float, nodes: Correction, effect: float) -> float:
     They hold the steps where nodes do.
     """
     exact, calibrated = nodes.likeliest(expit(nodes.partial.x)), expit(nodes.x)[None]
-    added = exact.given_steps(calibrated) + exact(calibrated) - nodes.given_steps(calibrated)
+    added = exact.log_likelihood(calibrated) - nodes.given_steps(calibrated)
     return effect * told + float(added[0])
 
 
 def _expanded_at(nodes: Correction, g: Floats) -> Correction:
     """The nodes at the likeliest steps with a curve, by its values there."""
-    if not nodes.x.size:
+    if nodes.serves(g):
         return nodes
     order = np.argsort(nodes.x, kind="stable")
     return nodes.likeliest(np.interp(nodes.partial.x, nodes.x[order], g[order]))
@@ -257,6 +257,7 @@ class CurveDensity:
         self.combination = combination[:, : self.size]
         self.adjustment: Adjustment | None = None
         self.peak: Mode | None = None
+        self.at_scales: list[tuple[Mode, float]] | None = None  # of a rough curve, where known
         self.rows: AnyRows
         if rows is not None:
             self.rows = rows
@@ -294,10 +295,13 @@ class CurveDensity:
         at_scales = modes_by_scale(self) if rough else [(self.mode(None, NEAR), 1.0)]
         peak = max(at_scales, key=lambda each: each[1])[0]
         self.rows = rows.expanded_at(*self._read(peak.point[None]))
-        self.peak = None if rough else self.mode(peak.point, NEAR)
+        if self.rows is rows:
+            self.peak, self.at_scales = (None, at_scales) if rough else (peak, None)
+        elif not rough:
+            self.peak = self.mode(peak.point, NEAR)
 
     def _read_clusters(self, problem: Problem) -> None:
-        table, peak = problem.table, self.peak
+        table, peak, self.at_scales = problem.table, self.peak, None
         if not self.rates and not is_separated(table):
             self.adjustment, self.peak = _adjustment_of(self, problem), None
             return
@@ -403,7 +407,7 @@ class CurveDensity:
         Where the data say little of a floor its density is skewed, and the mode far from the mean.
         """
         if self.curve.is_rough:
-            return modes_by_scale(self)
+            return self.at_scales or modes_by_scale(self)
         peak = self.near_mode()
         if not self.rates:
             return [(peak, 1.0)]
@@ -423,7 +427,7 @@ class CurveDensity:
     def adjusted_by(self, adjustment: Adjustment | None) -> CurveDensity:
         """The density of cases in clusters, which flatten the likelihood of independent ones."""
         density = copy(self)
-        density.adjustment, density.peak = adjustment, None
+        density.adjustment, density.peak, density.at_scales = adjustment, None, None
         return density
 
     def at(self, tau: float) -> CurveDensity:

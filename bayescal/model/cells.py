@@ -163,15 +163,11 @@ class Nodes:
     size: Index  # (stretches,): how many nodes it has
 
 
-def stretch_nodes(
-    x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
-) -> Nodes:
+def stretch_nodes(x: Floats, trials: Floats, hits: Floats, cover: Cover) -> Nodes:
     """Nodes for sums over rows: two for each block of rows, exact for cubics in log-odds.
 
-    A stretch from cell `first` to `last` is covered by the largest blocks of cells that fit in it
-    and are at most `WIDEST` log-odds wide; wider cells are cut. `x` ascends, and no cell is empty.
+    `x` ascends, and no cell is empty.
     """
-    cover = cover_of_stretches(x, cell, first, last)
     start = np.append(cover.start, x.size)
     return cover.nodes(
         [
@@ -200,7 +196,10 @@ class Cover:
 
 
 def cover_of_stretches(x: Floats, cell: Index, first: Index, last: Index) -> Cover:
-    """The largest blocks that fit in each stretch; see `stretch_nodes`."""
+    """Blocks of cells that cover each stretch, from cell `first` to `last`.
+
+    They are the largest that fit in it and are at most `WIDEST` log-odds wide; wider cells are cut.
+    """
     start = np.searchsorted(cell, np.arange(cell[-1] + 1))
     end = np.append(start[1:], x.size) - 1
     from_middle = np.arange(start.size) - (start.size - 1) / 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -43,12 +43,14 @@ class Likelihood:
         """
         return generator.binomial(trials, probability)
 
-    def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats) -> Floats:
+    def of_tables(self, log_odds: Floats) -> Callable[[Floats, Floats], Floats]:
         """Log likelihood of several tables of such cases, of the same rows, under several curves.
 
-        `log_odds` (n, rows); `trials`, `hits` (tables, rows); returns (tables, n).
+        `log_odds` (n, rows): the curves; returns a function of trials and hits (tables, rows), with
+        values of shape (tables, n).
         """
-        return np.asarray(hits @ log_odds.T - trials @ np.logaddexp(0, log_odds).T)
+        cost = np.logaddexp(0, log_odds)
+        return lambda trials, hits: np.asarray(hits @ log_odds.T - trials @ cost.T)
 
 
 class Binomial(Likelihood):

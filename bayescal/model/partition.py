@@ -116,12 +116,13 @@ def stretch_evidences(
     cell = cell_of(x, edges)
     cells = edges.size + 1
     first, last = np.triu_indices(cells)
+    cover = cover_of_stretches(x, cell, first, last)
     of_late, log_diagonal = None, BINOMIAL.of_calibrated(score, trials, hits)
     if late is not None:
         log_diagonal += float(late.log_likelihood(expit(late.x)))
-        of_late = _late_nodes(late, edges, cover_of_stretches(x, cell, first, last), x)
+        of_late = _late_nodes(late, edges, cover, x)
         trials = trials + NO_CASE
-    known = stretch_nodes(x, trials, hits, cell, first, last)
+    known = stretch_nodes(x, trials, hits, cover)
     likelihood = _OfStretches(known, of_late)
     # The log-odds at which the height of a line is little correlated with its slope.
     information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
@@ -160,6 +161,8 @@ class _OfStretches:
         self.hits, self.hits_x = (
             np.add.reduceat(each, known.start) for each in (known.hits, known.hits * known.x)
         )
+        if late is not None:
+            self._less, self._taken = -late.hits.astype(np.float32), -late.weight
         self.at_zero = self._sum(self._costs(self.x.copy()))
 
     def reach(self, variable: Floats) -> Floats:
@@ -206,11 +209,11 @@ class _OfStretches:
         """What nodes take off the log likelihood, of curves (..., nodes); written over them."""
         own = log_odds[..., self._of_known]
         np.multiply(BINOMIAL.cost_near(own), self.known.weight, out=own)
-        if self.late is not None:
-            without = expit_in_place(log_odds[..., self._of_late])
-            without *= -self.late.hits
-            np.log1p(without, out=without)
-            without *= -self.late.weight
+        if self.late is not None:  # in single precision: the sums are weights of points
+            late = log_odds[..., self._of_late]
+            without = expit_in_place(late.astype(np.float32))
+            without *= self._less
+            np.multiply(np.log1p(without, out=without), self._taken, out=late)
         return log_odds
 
     def _sum(self, values: Floats) -> Floats:

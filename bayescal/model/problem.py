@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,10 @@ from bayescal.model.saturated import ANY_RISKS, MOST_SCORES, RiskPrior, are_few,
 SHARED_BY_FAMILIES = (
     "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_rules",
 )  # fmt: skip
+
+
+# Nodes and weights, by the cases that they stand for and how many there are.
+GaussRules: TypeAlias = dict[tuple[str, int], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -162,8 +166,12 @@ class Problem:
         return self._rules[of, count]
 
     @cached_property
-    def _rules(self) -> dict[tuple[str, int], tuple[Floats, Floats]]:
+    def _rules(self) -> GaussRules:
         return {}
+
+    def of_cases(self, table: Rows, rules: GaussRules) -> Problem:
+        """The same rows with some of their cases, and where the Gauss rules of these are kept."""
+        return self._of_same_rows(table=table, _rules=rules)
 
     @property
     def n(self) -> float:

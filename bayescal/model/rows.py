@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.model.cells import gauss_rule
 from bayescal.model.curve import bounded_probability, expit_in_place
 from bayescal.model.law import BINOMIAL
 from bayescal.model.problem import Problem
@@ -82,16 +81,12 @@ class LikelihoodRows:
         )
 
 
-def every_row(problem: Problem, cases: tuple[Floats, Floats] | None = None) -> LikelihoodRows:
-    """Every row of a problem's table.
-
-    `cases`: the events and the others of each row, if not all of the table are meant.
-    """
+def every_row(problem: Problem) -> LikelihoodRows:
+    """Every row of a problem's table."""
     table = problem.table
-    hits, trials = (table.hits, table.trials) if cases is None else (cases[0], sum(cases))
     offset, basis = problem.curve.basis(table.score, problem.frame)
     columns = np.vstack([offset, basis.T])
-    return LikelihoodRows(columns, np.asarray(trials), hits @ basis, float(hits @ offset))
+    return LikelihoodRows(columns, table.trials, table.hits @ basis, float(table.hits @ offset))
 
 
 def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
@@ -116,11 +111,7 @@ def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodR
         if some.all():
             return every
         return replace(every, columns=every.columns[:, some], trials=every.trials[some])
-    if every.trials is problem.table.trials:
-        nodes, trials = problem.rule("trials", count)
-    else:
-        x = np.asarray(logit(problem.table.score[some]))
-        nodes, trials = gauss_rule(x, every.trials[some], count)
+    nodes, trials = problem.rule("trials", count)
     return replace(every, columns=columns_at(problem, nodes), trials=trials)
 
 
@@ -229,15 +220,12 @@ def sums_of_bounded(
     return float(np.log(inside) @ weight), slope @ by_g, hessian
 
 
-def outcome_nodes(
-    problem: Problem, count: int | None = None, cases: tuple[Floats, Floats] | None = None
-) -> OutcomeNodes:
+def outcome_nodes(problem: Problem, count: int | None = None) -> OutcomeNodes:
     """Nodes of Gauss rules, at most `count` each, of the events' log-odds and of the non-events'.
 
-    Of a family with a floor and a ceiling; every row by default. `cases` are as in `every_row`.
+    Of a family with a floor and a ceiling; every row by default.
     """
-    first = _side(problem, "hits", 1, count, None if cases is None else cases[0])
-    second = _side(problem, "misses", -1, count, None if cases is None else cases[1])
+    first, second = _side(problem, "hits", 1, count), _side(problem, "misses", -1, count)
     return OutcomeNodes((first[0], second[0]), (first[1], second[1]))
 
 
@@ -247,18 +235,13 @@ def few_outcomes(problem: Problem, every: OutcomeNodes, count: int) -> OutcomeNo
 
 
 def _side(
-    problem: Problem,
-    of: Literal["hits", "misses"],
-    sign: int,
-    count: int | None,
-    cases: Floats | None,
+    problem: Problem, of: Literal["hits", "misses"], sign: int, count: int | None
 ) -> tuple[Floats, Floats]:
     """Columns and weights of the cases of one outcome."""
-    table, is_own = problem.table, cases is None
-    if cases is None:
-        cases = table.hits if of == "hits" else table.trials - table.hits
+    table = problem.table
+    cases = table.hits if of == "hits" else table.trials - table.hits
     some = cases > 0
     x, weight = np.asarray(logit(table.score[some])), cases[some]
     if count is not None and weight.size > count:
-        x, weight = problem.rule(of, count) if is_own else gauss_rule(x, weight, count)
+        x, weight = problem.rule(of, count)
     return sign * columns_at(problem, x), weight

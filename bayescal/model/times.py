@@ -7,21 +7,24 @@ those of a smooth curve; at these each case has a log density and derivatives.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
-from typing import NamedTuple, TypeVar
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats
+from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import maximise
 from bayescal.data.rows import add_up
 from bayescal.data.times import FollowUp
 from bayescal.model.cells import cell_edges, cell_of, gauss_of_groups, gauss_rule
+from bayescal.model.curve import expit_in_place
 from bayescal.model.law import TimeToEvent, late_of, log_without
 from bayescal.model.problem import Problem
+from bayescal.model.rows import NO_RATES, LikelihoodRows
 
 # Of time, in an interval.
 BINS_OF_INTERVAL = 4
@@ -167,29 +170,11 @@ def grid_of(problem: Problem) -> Partial:
         return partial
     law = law_of(problem)
     key = cell_of(partial.x, _cut(_ends(problem), WIDEST_ROW)) * law.size
-    order, start = in_order(key + law.located(partial.step)[0], partial.weight)
-    weight, row = partial.weight[order], partial.row[order]
-    step, total, split = gauss_of_groups(
-        partial.step[order], np.abs(weight), start, TIMES_OF_INTERVAL
-    )
-    shared = np.abs(weight)[:, None] * split
-    x = mean_of_nodes(partial.x[order], shared, total, start)
-    some = np.flatnonzero(total)
-    total *= np.sign(weight[start])[:, None]
-    of = row[start][some // TIMES_OF_INTERVAL]
-    return Partial(of, x.ravel()[some], step.ravel()[some], total.ravel()[some])
-
-
-def mean_of_nodes(values: Floats, shared: Floats, total: Floats, start: NDArray[np.intp]) -> Floats:
-    """Means of a value over what nodes stand for, no farther out than those of the entries.
-
-    `values` (entries,): in groups that begin at `start`; `shared` (entries, count): weight that
-    each entry gives to the nodes of its group; may be below zero; `total` (groups, count): weight
-    of the nodes.
-    """
-    low, high = (edge.reduceat(values, start)[:, None] for edge in (np.minimum, np.maximum))
-    sums = np.add.reduceat(shared * values[:, None], start)
-    return np.clip(sums / np.where(total > 0, total, 1), low, high)
+    interval = law.located(partial.step)[0]
+    nodes = GroupNodes.of(key + interval, partial.weight, partial.step, TIMES_OF_INTERVAL)
+    low, high = (nodes.over(choice, partial.x) for choice in (np.minimum, np.maximum))
+    x = np.clip(nodes.sums(partial.x[None])[0] / nodes.weight, low, high)
+    return Partial(nodes.over(np.minimum, partial.row), x, nodes.at, nodes.weight)
 
 
 @once
@@ -212,18 +197,48 @@ def _cut(ends: Floats, widest: float) -> Floats:
     return np.concatenate([np.linspace(low, high, n + 1)[1:] for low, high, n in each])[:-1]
 
 
-def in_order(key: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Entries in the order of a key and of the sign of their weight, and where groups begin."""
-    signed = key * 2 + (weight < 0)
-    order = np.argsort(signed, kind="stable")
-    return order, np.flatnonzero(np.diff(signed[order], prepend=-1))
+@dataclass(frozen=True)
+class GroupNodes:
+    """How entries are split among nodes: of a Gauss rule in each group of one sign of weights.
+
+    `shared` (count, entries): weight that each entry in that order gives to the nodes of its group.
+    """
+
+    order: NDArray[np.intp]  # (entries,)
+    start: NDArray[np.intp]  # (groups,): where groups begin in that order
+    shared: Floats
+    some: NDArray[np.intp]  # (nodes,): which of all nodes have weight
+    at: Floats  # (nodes,): the nodes
+    weight: Floats  # (nodes,)
+
+    @classmethod
+    def of(cls, group: NDArray[np.intp], weight: Floats, at: Floats, count: int) -> GroupNodes:
+        """At most `count` nodes of each group of entries, which are `at` some place."""
+        signed = group * 2 + (weight < 0)
+        order = np.argsort(signed, kind="stable")
+        start, own = np.flatnonzero(np.diff(signed[order], prepend=-1)), weight[order]
+        nodes, total, split = gauss_of_groups(at[order], np.abs(own), start, count)
+        some = np.flatnonzero(total)
+        total *= np.sign(own[start])[:, None]
+        return cls(order, start, own * split.T, some, nodes.ravel()[some], total.ravel()[some])
+
+    def sums(self, values: Floats) -> Floats:
+        """Weighted sums over what nodes stand for, of values of shape (columns, entries)."""
+        each = values[:, None, self.order] * self.shared
+        sums = np.add.reduceat(each, self.start, axis=-1).transpose(0, 2, 1)
+        return np.asarray(sums.reshape(len(values), -1)[:, self.some])
+
+    def over(self, choice: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+        """Of each node, the smallest or the largest value in its group."""
+        chosen: NDArray[Any] = choice.reduceat(values[self.order], self.start)
+        return chosen[self.some // len(self.shared)]
 
 
 @dataclass(frozen=True)
 class Share:
     """Q of one kind of event at entries, and its derivatives by a and c.
 
-    `steps`, `by_score` (entries, classes): the steps of Q, and the derivatives of Q by their scores
+    `steps`, `by_score` (classes, entries): the steps of Q, and the derivatives of Q by their scores
     a + c z.
     """
 
@@ -234,25 +249,12 @@ class Share:
 
     @property
     def slope(self) -> Floats:
-        """First derivatives, of shape (entries, 2 classes)."""
-        return np.hstack([self.by_score, self.z[:, None] * self.by_score])
-
-    def summed_bend(self, weight: Floats) -> Floats:
-        """Weighted sum of the second derivatives, of shape (2 classes, 2 classes)."""
-        powers = weight * _powers(self.z)
-        cross = (self.steps.T * powers[:, None]) @ self.by_score
-        return _by_a_and_c(powers @ self.by_score, cross + cross.transpose(0, 2, 1))
+        """First derivatives, of shape (2 classes, entries)."""
+        return _with_z(self.by_score, self.z)
 
     def bend_along(self, matrix: Floats) -> Floats:
         """Trace of the second derivatives of each entry times a symmetric matrix."""
-        k, total = self.steps.shape[1], np.zeros(self.z.size)
-        first, beside, second = matrix[:k, :k], matrix[:k, k:], matrix[k:, k:]
-        for power, block in enumerate((first, beside + beside.T, second)):
-            along = self.by_score @ np.diag(block) - 2 * np.vecdot(
-                self.steps @ block, self.by_score
-            )
-            total += self.z**power * along
-        return total
+        return np.asarray((self.by_score * _bend_of_spread(self.steps, self.z, matrix)).sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -271,41 +273,99 @@ class Shares:
         """V: the share of the others who had a competing event by then."""
         return self.each[1].value if len(self.each) > 1 else np.zeros_like(self.value)
 
-    @property
-    def slope(self) -> list[Floats]:
-        """First derivatives of each, by its own coordinates."""
-        return [each.slope for each in self.each]
-
-    def rates(self, g: Floats) -> list[Floats]:
-        """How much Q and V take off the log probability of an entry, of curves by g there."""
-        without = 1 - (self.other + g * (self.value - self.other))
-        return [rate / without for rate in (g, 1 - g)[: len(self.each)]]
-
     def late(self, g: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
         """Log probability of the entries, its gradient and Hessian by all a and c."""
-        rates = self.rates(g)
-        by = np.hstack(
-            [rate[:, None] * slope for rate, slope in zip(rates, self.slope, strict=True)]
-        )
-        bends = [each.summed_bend(r * weight) for each, r in zip(self.each, rates, strict=True)]
-        value = float(log_without(g, self.value, self.other) @ weight)
-        return value, -weight @ by, -_block_diagonal(bends) - (by.T * weight) @ by
+        by, bends = [], []
+        for each, fall in zip(self.each, self._falls(g), strict=True):
+            by.append(_with_z(fall, each.z))
+            crossed = (_with_z(each.steps, each.z) * weight) @ by[-1].T
+            bends.append(_by_a_and_c(_moments(by[-1], each.z, weight), crossed + crossed.T))
+        slopes, value = np.concatenate(by), float(log_without(g, self.value, self.other) @ weight)
+        return value, -slopes @ weight, -_block_diagonal(bends) - (slopes * weight) @ slopes.T
+
+    def slope_of_trace(self, g: Floats, weight: Floats, matrix: Floats) -> Floats:
+        """Gradient of the trace of the information of the entries times a fixed matrix.
+
+        Given that no event has come the classes have probabilities, too, q less how fast the log
+        probability falls by their scores, and the information of a kind of event is that of one
+        draw from q, less that of one from these. Two kinds have in common the product of their
+        falls.
+        """
+        falls = self._falls(g)
+        left = [each.steps - fall for each, fall in zip(self.each, falls, strict=True)]
+        ends = np.cumsum([0, *(2 * len(fall) for fall in falls)])
+        own, gradient = [slice(*pair) for pair in pairwise(ends)], []
+        for k, each in enumerate(self.each):
+            block, beside = matrix[own[k], own[k]], np.zeros(1)
+            more = np.zeros(1)
+            for j in [1 - k] * (len(falls) - 1):
+                beside = 2 * _of_scores(matrix[own[k], own[j]], each.z, falls[j])
+                others = _bend_of_spread(left[j], each.z, matrix[own[j], own[j]])
+                more = (falls[j] * others).sum(axis=0) + (falls[k] * beside).sum(axis=0)
+            by_score = more * falls[k]
+            for q, sign in ((each.steps, 1), (left[k], -1)):
+                by_score += sign * _along(q, _bend_of_spread(q, each.z, block) + beside)
+            gradient.append(_with_z(by_score, each.z) @ weight)
+        return np.concatenate(gradient)
+
+    def _falls(self, g: Floats) -> list[Floats]:
+        """How fast the log probability of entries falls by the scores of each kind of event."""
+        without = 1 - (self.other + g * (self.value - self.other))
+        both = zip((g, 1 - g), self.each, strict=False)
+        return [(rate / without) * each.by_score for rate, each in both]
 
 
-def _powers(z: Floats) -> Floats:
-    """1, z and z squared, of shape (3, n)."""
-    return np.stack([np.ones_like(z), z, z * z])
+def _with_z(by_score: Floats, z: Floats) -> Floats:
+    """Derivatives by a and c, from those by the scores a + c z, of shape (2 classes, n)."""
+    return np.concatenate([by_score, z * by_score])
+
+
+def _of_scores(matrix: Floats, z: Floats, values: Floats) -> Floats:
+    """A matrix by a and c, read as one by the scores a + c z of each entry, times values there."""
+    both = matrix @ _with_z(values, z)
+    k = len(both) // 2
+    return np.asarray(both[:k] + z * both[k:])
+
+
+def _bend_of_spread(q: Floats, z: Floats, matrix: Floats) -> Floats:
+    """Derivative by q of the trace of the covariance of one draw from q times a matrix."""
+    k = len(q)
+    diagonals = [np.diag(matrix[i : i + k, j : j + k]) for i, j in ((0, 0), (0, k), (k, k))]
+    alone = np.stack(diagonals, axis=1) @ np.stack([np.ones_like(z), 2 * z, z * z])
+    return np.asarray(alone - 2 * _of_scores(matrix, z, q))
+
+
+def _along(q: Floats, direction: Floats) -> Floats:
+    """How q moves if the scores of its softmax move so."""
+    return np.asarray(q * (direction - (q * direction).sum(axis=0)))
+
+
+def _moments(by: Floats, z: Floats, weight: Floats) -> Floats:
+    """Weighted sums of values that are `by` a and c, times 1, z and z squared; (3, classes)."""
+    k = len(by) // 2
+    return np.concatenate([by @ weight, by[k:] @ (weight * z)]).reshape(3, k)
 
 
 def _by_a_and_c(alone: Floats, crossed: Floats) -> Floats:
-    """The matrix of what is `alone` (3, k) on diagonals, less what is `crossed` (3, k, k).
+    """The matrix of what is `alone` (3, k) on diagonals, less what is `crossed` (2 k, 2 k).
 
-    Of a, of a with c, and of c, which are sums with 1, z and z squared; of shape (2 k, 2 k).
+    Of a, of a with c, and of c, which are sums with 1, z and z squared.
     """
-    k = alone.shape[1]
-    blocks = -crossed
-    blocks[:, range(k), range(k)] += alone
-    return np.asarray(blocks[[[0, 1], [1, 2]]].transpose(0, 2, 1, 3).reshape(2 * k, 2 * k))
+    k, matrix = alone.shape[1], -crossed
+    np.einsum("ikjk->ijk", matrix.reshape(2, k, 2, k))[...] += alone[[[0, 1], [1, 2]]]
+    return matrix
+
+
+def _softmax(at: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Softmax of a + c z, of shape (classes, n), and the log of its denominator, of shape (n,)."""
+    a, c = at.reshape(2, -1, 1)
+    q = a + c * z
+    highest = q.max(axis=0)
+    q -= highest
+    np.exp(q, out=q)
+    total = q.sum(axis=0)
+    q /= total
+    return q, np.log(total) + highest
 
 
 class EventSums(NamedTuple):
@@ -319,20 +379,19 @@ class EventSums(NamedTuple):
 
     def log_density(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Of prior and events, with its gradient and its negative Hessian."""
-        k, (events, z, total, centre, precision) = at.size // 2, self
-        q, away = at[:k] + z[:, None] * at[k:], at - centre
-        highest = q.max(axis=1)
-        q = np.exp(q - highest[:, None])
-        sums = q.sum(axis=1)
-        q /= sums[:, None]
-        log_sum = np.log(sums) + highest
-        value = float(events @ at - total @ log_sum) - float(precision @ away**2) / 2
-        powers = total * _powers(z)
-        fitted = powers @ q
-        slope = events - fitted[:2].ravel() - precision * away
-        information = _by_a_and_c(fitted, (q.T * powers[:, None]) @ q)
-        information.ravel()[:: at.size + 1] += precision
+        (q, log_sum), away = _softmax(at, self.z), at - self.centre
+        pull, both = self.precision * away, _with_z(q, self.z)
+        value = float(self.sums @ at - self.total @ log_sum) - float(pull @ away) / 2
+        fitted = _moments(both, self.z, self.total)
+        slope = self.sums - fitted[:2].ravel() - pull
+        information = _by_a_and_c(fitted, (both * self.total) @ both.T)
+        information.ravel()[:: at.size + 1] += self.precision
         return value, slope, information
+
+    def slope_of_trace(self, at: Floats, matrix: Floats) -> Floats:
+        """Gradient of the trace of the negative Hessian times a fixed matrix."""
+        q = _softmax(at, self.z)[0]
+        return _with_z(_along(q, _bend_of_spread(q, self.z, matrix)), self.z) @ self.total
 
 
 class Steps:
@@ -347,17 +406,23 @@ class Steps:
         self, law: TimeToEvent, events: Sequence[EventSums], at: Floats | None = None
     ) -> None:
         self.law, self._of = law, events
-        self._ends = np.cumsum([each.centre.size for each in events])[:-1]
+        ends = np.cumsum([0, *(each.centre.size for each in events)])
+        self._own = [slice(*pair) for pair in pairwise(ends)]
         self.at = np.concatenate([each.centre for each in events]) if at is None else at
         self.constant, self.slope, self.information = self.of_events(self.at)
 
     def of_events(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Log density of prior and events, its gradient and its negative Hessian."""
-        own = zip(self._of, np.split(at, self._ends), strict=True)
-        value, slope, information = zip(
-            *(each.log_density(mine) for each, mine in own), strict=True
-        )
+        each = (of.log_density(at[own]) for of, own in zip(self._of, self._own, strict=True))
+        value, slope, information = zip(*each, strict=True)
         return sum(value), np.concatenate(slope), _block_diagonal(information)
+
+    def slope_of_trace(self, matrix: Floats) -> Floats:
+        """Gradient here of the trace of the information of the events times a fixed matrix."""
+        each = zip(self._of, self._own, strict=True)
+        return np.concatenate(
+            [of.slope_of_trace(self.at[own], matrix[own, own]) for of, own in each]
+        )
 
     def shares(self, partial: Partial, at: Floats | None = None) -> Shares:
         """Q and V of entries, at these or other values."""
@@ -366,18 +431,17 @@ class Steps:
     def shares_of(self, partial: Partial) -> Callable[[Floats], Shares]:
         """The same at any values, with what does not depend on them done once."""
         z = np.asarray(self.law.standardised(partial.x))
-        passed = [self.law.passed(partial.step, each.centre.size // 2) for each in self._of]
+        passed = [
+            np.ascontiguousarray(self.law.passed(partial.step, each.centre.size // 2).T)
+            for each in self._of
+        ]
 
         def shares(at: Floats) -> Shares:
             each = []
-            for own, of_own in zip(np.split(at, self._ends), passed, strict=True):
-                k = own.size // 2
-                steps = own[:k] + z[:, None] * own[k:]
-                steps -= steps.max(axis=1, keepdims=True)
-                np.exp(steps, out=steps)
-                steps /= steps.sum(axis=1, keepdims=True)
-                value = np.vecdot(of_own, steps)
-                each.append(Share(value, z, steps, steps * (of_own - value[:, None])))
+            for own, by_then in zip(self._own, passed, strict=True):
+                steps = _softmax(at[own], z)[0]
+                value = np.einsum("kn,kn->n", by_then, steps)
+                each.append(Share(value, z, steps, steps * (by_then - value)))
             return Shares(tuple(each))
 
         return shares
@@ -429,13 +493,13 @@ def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: 
     reference = _Reference(law, score, entries, partial)
     curve = reference.diagonal
     for _ in range(STEPS_ROUNDS):
-        steps = steps.likeliest(partial, expit(reference.log_odds(curve)))
+        steps = steps.likeliest(partial, reference.at_partial(curve))
         if not partial.size:
             break
         before, curve = curve, reference.mode(curve, steps.shares(partial))
         if np.abs(before - curve).max() < NEAR_CURVE:
             break
-    return Timing(steps, np.asarray(expit(reference.log_odds(curve))))
+    return Timing(steps, reference.at_partial(curve))
 
 
 def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
@@ -449,6 +513,43 @@ def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
     return EventSums(sums, nodes, weight, centre, precision)
 
 
+def sums_of_late(
+    columns: Floats, weight: Floats, coefficients: Floats, share: Floats, other: Floats
+) -> tuple[float, Floats, Floats]:
+    """Log probability of no event by a time, summed over nodes, with gradient and Hessian."""
+    basis = columns[1:]
+    g = expit(columns[0] + coefficients @ basis)
+    late, bend = late_of(g, share, other)
+    value = float(log_without(g, share, other) @ weight)
+    return value, -basis @ (late * weight), -(basis * (bend * weight)) @ basis.T
+
+
+@dataclass(frozen=True)
+class RowsGivenSteps(LikelihoodRows):
+    """Cases whose outcome is known, as of known outcomes, and those that are known in part."""
+
+    late: Floats  # (1 + k, entries): offset and basis at the entries that are known in part
+    weight: Floats  # (entries,): of these entries
+    share: Floats  # (entries,): Q and V at them
+    other: Floats  # (entries,)
+
+    def log_likelihood(self, coefficients: Floats, rates: Floats = NO_RATES) -> Floats:
+        """As `LikelihoodRows.log_likelihood`."""
+        value = super().log_likelihood(coefficients)
+        for part in blocks(len(value), self.weight.size):
+            g = expit_in_place(coefficients[part] @ self.late)
+            value[part] += log_without(g, self.share, self.other) @ self.weight
+        return value
+
+    def derivatives(
+        self, coefficients: Floats, rates: Floats = NO_RATES[0]
+    ) -> tuple[float, Floats, Floats]:
+        """As `LikelihoodRows.derivatives`."""
+        value, gradient, information = super().derivatives(coefficients)
+        late = sums_of_late(self.late, self.weight, coefficients, self.share, self.other)
+        return value + late[0], gradient + late[1], information - late[2]
+
+
 class _Reference:
     """A smooth curve, linear in log s, log(1 - s) and bumps, under a wide prior.
 
@@ -456,52 +557,45 @@ class _Reference:
     """
 
     def __init__(self, law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> None:
-        self.entries, self.partial = entries, partial
-        self.basis, self.of_partial = (
-            _smooth_basis(law, x) for x in (np.asarray(logit(score)), partial.x)
+        columns, late = (_smooth_columns(law, x) for x in (np.asarray(logit(score)), partial.x))
+        events, none = entries.events, np.zeros(partial.size)
+        self._rows = RowsGivenSteps(
+            *(columns, events + entries.free, columns[1:] @ events, 0.0),
+            *(late, partial.weight, none, none),
         )
-        self.diagonal = np.zeros(self.basis.shape[1])
+        self.diagonal = np.zeros(len(columns) - 1)
         self.diagonal[1:3] = 1
-        self.precision = np.ones(self.diagonal.size)
-        self.precision[3:] = SD_OF_BUMPS**-2
+        self._precision = np.ones(self.diagonal.size)
+        self._precision[3:] = SD_OF_BUMPS**-2
 
-    def log_odds(self, curve: Floats) -> Floats:
-        """At the entries that are known in part."""
-        return np.asarray(self.of_partial @ curve)
+    def at_partial(self, curve: Floats) -> Floats:
+        """The curve at the entries that are known in part."""
+        return np.asarray(expit(curve @ self._rows.late[1:]))
 
     def mode(self, start: Floats, shares: Shares) -> Floats:
         """The likeliest curve, given Q and V at these entries."""
-        events, free, weight = self.entries.events, self.entries.free, self.partial.weight
+        rows = replace(self._rows, share=shares.value, other=shares.other)
 
         def objective(curve: Floats) -> tuple[float, Floats, Floats]:
-            x, away = self.basis @ curve, curve - self.diagonal
-            g = expit(x)
-            value = (
-                float(events @ x - (events + free) @ np.logaddexp(0, x))
-                - float(away @ (self.precision * away)) / 2
-            )
-            slope = self.basis.T @ (events - (events + free) * g) - self.precision * away
-            hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis
-            hessian -= np.diag(self.precision)
-            g = expit(self.of_partial @ curve)
-            late, bend = late_of(g, shares.value, shares.other)
-            value += float(log_without(g, shares.value, shares.other) @ weight)
-            slope -= self.of_partial.T @ (late * weight)
-            hessian -= (self.of_partial.T * (bend * weight)) @ self.of_partial
-            return value, slope, hessian
+            value, slope, information = rows.derivatives(curve)
+            pull = self._precision * (curve - self.diagonal)
+            value -= float(pull @ (curve - self.diagonal)) / 2
+            return value, slope - pull, -information - np.diag(self._precision)
 
         return maximise(objective, start, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS).point
 
 
-def _smooth_basis(law: TimeToEvent, x: Floats) -> Floats:
-    """Basis of a smooth curve at log-odds, of shape (entries, k)."""
-    z = law.standardised(x)[:, None]
-    line = np.ones(x.size), -np.logaddexp(0, -x), np.logaddexp(0, x)
-    return np.hstack([np.column_stack(line), np.exp(-(((z - BUMPS) / BUMP_SD) ** 2) / 2)])
+def _smooth_columns(law: TimeToEvent, x: Floats) -> Floats:
+    """Offset and basis of a smooth curve at log-odds, of shape (1 + k, entries)."""
+    z = law.standardised(x)
+    line = np.stack([np.zeros(x.size), np.ones(x.size), -np.logaddexp(0, -x), np.logaddexp(0, x)])
+    return np.concatenate([line, np.exp(-(((z - BUMPS[:, None]) / BUMP_SD) ** 2) / 2)])
 
 
 def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
     """Square matrices along the diagonal of one."""
+    if len(blocks) == 1:
+        return blocks[0]
     ends = np.cumsum([len(each) for each in blocks])
     matrix = np.zeros((ends[-1], ends[-1]))
     for end, each in zip(ends, blocks, strict=True):
@@ -628,12 +722,10 @@ def cases_of_times(
     late = log_without(g, shares.value, shares.other)
     before = np.zeros((len(u), table.score.size))
     if (~left).any():  # the mean, in each row, of what being without an event at entry tells
-        total = np.zeros(table.score.size)
-        np.add.at(total, partial.row[~left], -partial.weight[~left])
-        for column, row, weight in zip(
-            late[:, ~left].T, partial.row[~left], partial.weight[~left], strict=True
-        ):
-            before[:, row] += column * weight / max(table.trials[row], total[row])
+        row, weight = partial.row[~left], partial.weight[~left]
+        total = np.maximum(table.trials, np.bincount(row, -weight, table.score.size))
+        at: Any = (slice(None), row)
+        np.add.at(before, at, late[:, ~left] * (weight / total[row]))
     density = [event[:, had] + before[:, had], other[:, free] + before[:, free]]
     density.append(late[:, left] + before[:, partial.row[left]])
     count = np.concatenate([entries.events[had], entries.free[free], partial.weight[left]])

@@ -196,12 +196,16 @@ def prob_unlike(each: Sequence[MultilevelDraws]) -> pd.Series:
     problem = each[0].problem
     term, known = problem.robust_term, [drawn.unlike for drawn in each if drawn.unlike is not None]
     if term is None or not known:
-        what, cure = "a site", "vary=bc.by('site'), whose effects are robust"
-        if problem.kind != "sites":
-            what, cure = "a cell", "vary=['sex', 'age', bc.by('sex', 'age', robust=True)]"
+        if problem.kind == "periods":
+            raise InputError(
+                "no period is unlike the others: curves change with time. Ask when_changed()."
+            )
+        walk = None if problem.walk is None else problem.walk.name
+        names = [repr(axis) for axis in problem.axes if axis != walk]
         raise InputError(
-            f"the posterior has no probability that {what} is unlike the others: its effects are "
-            f"normal. Fit it with {cure}."
+            f"the effects of {' and '.join(problem.axes)} are normal, so that no level has a "
+            "probability to be unlike the others. Fit with a robust term in vary=, such as "
+            f"bc.by({', '.join(names)}, robust=True)."
         )
     parts = parts_of(problem.axes, problem.cells, term.axes)
     groups = [problem.groups_with(part.levels)[0] for part in parts]

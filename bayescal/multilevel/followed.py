@@ -65,7 +65,7 @@ def _of_curves(problem: MultilevelProblem, curves: Sequence[Floats]) -> Floats:
     added = np.empty(size)
     for some in blocks(size, *rooms):
         at_nodes, at_few = every.values(curves, some), coarse.values(curves, some)
-        added[some] = correction(at_nodes) + correction.given_steps(at_nodes)
+        added[some] = correction.log_likelihood(at_nodes)
         added[some] -= log_without(at_few, fewer.value, fewer.other) @ coarse.partial.weight
     return added
 

@@ -24,7 +24,7 @@ from bayescal.model.law import BINOMIAL, late_of
 from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem
 from bayescal.model.rows import LikelihoodRows, columns_at, every_row
-from bayescal.model.times_rows import RowsGivenSteps
+from bayescal.model.times import RowsGivenSteps
 from bayescal.multilevel.known import Summary
 
 # Nodes in place of merged rows: the log evidence of 500 sites of 200 patients was 2 too large by

@@ -216,15 +216,19 @@ class _OwnCurves:
         self.owner = np.repeat(np.arange(len(sizes)), sizes)[problem.order]
         self.groups = len(sizes)
 
-    def probability(self, u: Floats) -> Floats:
+    def log_odds(self, u: Floats) -> Floats:
         """Of shape (draws, rows), for coordinates (draws, groups * d), one group after another."""
         by_group = u.reshape(len(u) * self.groups, -1)
         weights = self.curve.with_offset(by_group)[:, 1:].reshape(len(u), self.groups, -1)
         log_odds = np.tile(self.offset, (len(u), 1))
         for k, column in enumerate(self.basis):
             log_odds += weights[:, self.owner, k] * column
-        curve = expit_in_place(log_odds)
-        calibrated = np.logical_not(by_group.any(axis=1)).reshape(len(u), self.groups)
+        return log_odds
+
+    def probability(self, u: Floats) -> Floats:
+        """The same as probabilities."""
+        curve = expit_in_place(self.log_odds(u))
+        calibrated = np.logical_not(u.reshape(len(u), self.groups, -1).any(axis=2))
         if calibrated.any():  # without the rounding of a trip through log-odds
             np.copyto(curve, self.stated, where=calibrated[:, self.owner])
         return curve

@@ -431,7 +431,12 @@ class MultilevelPosterior:
     def _one_axis(self, by: Any) -> str:
         """The axis that is named, or the only one."""
         names = list(self.levels)
-        return names[0] if by is None and len(names) == 1 else check_choice(by, names, "by")
+        if by is None and len(names) > 1:
+            raise InputError(
+                f"curves differ by {' and '.join(names)}. Say which of them is meant, such as "
+                f"by={names[0]!r}."
+            )
+        return names[0] if by is None else check_choice(by, names, "by")
 
     # Measures of every curve
 

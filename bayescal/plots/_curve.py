@@ -68,6 +68,8 @@ SMALLEST_SHARE = 0.005
 
 # Strips of scores beneath the axes, as shares of their height; of several models together.
 GAP, HEIGHT, SEVERAL_HEIGHT = 0.02, 0.15, 0.3
+# From the baseline of a strip to its edges, where its highest bar is 1.
+ROOM = 1.08
 STRIP_NAME = 12
 DIAGONAL_POINTS, DIAGONAL_HEIGHT = 201, 0.03
 # Where marks off the diagonal stand, how thick and how wide they are at least, as shares of the
@@ -450,11 +452,7 @@ def binned_reliability(
     matplotlib.axes.Axes
         The axes drawn on, for further changes.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
-        range.
+    %(refuses)s
 
     References
     ----------
@@ -698,23 +696,24 @@ def _mirror(
 
     On one scale of counts the bars of a rare event would be too low to be seen.
     """
+    from matplotlib.patches import Rectangle, StepPatch
+    from matplotlib.transforms import Affine2D
+
     foot, height = foot_and_height
-    strip = ax.inset_axes((0, foot, 1, height), sharex=ax)
+    onto = Affine2D().scale(1, height / (2 * ROOM)).translate(0, foot + height / 2)
+    across, along = onto + ax.transAxes, onto + ax.get_xaxis_transform()
+    strip = Rectangle((0, -ROOM), 1, 2 * ROOM, transform=across)
     for cases, side, colour, name in zip(
         (counts.events, counts.non_events), (1, -1), colours, names, strict=True
     ):
         if cases.any():
             tops = np.where(cases > 0, side * cases / cases.max(), np.nan)
-            strip.stairs(tops, counts.edges, fill=True, color=colour, lw=0.5)
+            bars = StepPatch(tops, counts.edges, transform=along, fill=True, color=colour, lw=0.5)
+            ax.add_artist(bars)
+            bars.set_clip_path(strip)
         beside: dict[str, Any] = {"fontsize": style.small(), "color": style.INK, "va": "center"}
-        strip.text(1.01, 0.5 + 0.28 * side, name, transform=strip.transAxes, **beside)
-    strip.axhline(0, color=style.INK, lw=style.THIN)
-    strip.set_ylim(-1.08, 1.08)
-    strip.spines[:].set_visible(False)
-    strip.xaxis.set_visible(False)
-    strip.set_yticks([])
-    strip.patch.set_visible(False)
-    strip.set_label("scores")
+        ax.text(1.01, 0.6 * side, name, transform=across, **beside)
+    ax.plot([0, 1], [0, 0], color=style.INK, lw=style.THIN, transform=across, clip_on=False)
 
 
 def _sizes(data: CalibrationData) -> tuple[str, str]:

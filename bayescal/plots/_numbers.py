@@ -142,8 +142,9 @@ def _smoothed(post: CalibrationPosterior, score: Floats, share: float) -> Floats
     )
     weight = kernel * (second + 1e-12 - first * apart)
     weight /= mean * (second + 1e-12) - first**2
-    curves: Floats = score + (_curves(post, at) - at) @ weight.T
-    return np.clip(curves, 0, 1)
+    curves: Floats = _curves(post, at) @ weight.T
+    curves += score - weight @ at
+    return np.clip(curves, 0, 1, out=curves)
 
 
 def error_interval(

@@ -474,10 +474,16 @@ def _as_coordinates(post: CalibrationPosterior, coordinates: Sequence[str] | Non
         for name in post.problem.curve.coordinates
         if not name.startswith(("deviation", "cell_"))
     ]
+    # Scores alone have no prior draws, and several curves together no coordinates of their own.
+    before, after = (
+        [str(name) for name in post.tree[group].to_dataset().data_vars]
+        if group in post.tree
+        else []
+        for group in ("prior", "posterior")
+    )
+    known = [name for name in after if name in before and name != "family"]
     if coordinates is None:
-        return [*smooth, "tce"]
-    variables = [str(name) for name in post.tree["posterior"].to_dataset().data_vars]
-    known = [name for name in variables if name != "family"]
+        return [*(name for name in smooth if name in known), "tce"]
     asked = as_items(coordinates, "coordinates")
     if not asked:
         raise InputError("coordinates is empty: name one, such as 'tce'.")

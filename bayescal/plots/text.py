@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from bayescal.core.text import capitalised, rounded, shortened
+from bayescal.core.text import Measured, capitalised, shortened
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["axis_label", "ideal", "label", "minus", "numbers", "scale_of", "short_name"]
@@ -47,8 +47,7 @@ def numbers(middle: float, lower: float, upper: float, apart: float | None = Non
     """
     if lower != lower:
         return minus(f"{middle:.3f}")
-    shown, low, high = rounded((middle, lower, upper), lower, upper, apart)
-    return minus(f"{shown} ({low} to {high})")
+    return minus(Measured(middle, lower, upper).told(apart))
 
 
 def short_name(name: str, **options: Any) -> str:

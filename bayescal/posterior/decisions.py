@@ -14,6 +14,7 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.decision import least_treated
 from bayescal.core.errors import InputError, as_count, as_items, check_choice
 from bayescal.core.optimise import clipped
+from bayescal.core.versions import one_blas_thread
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import CurveDraws, net_benefit, net_benefit_of_all
@@ -127,13 +128,14 @@ def futures_of(of: CurvesOfTable, population: str) -> Callable[[int], Iterator[C
             if (own := (index >= part.start) & (index < part.stop)).any()
         ]
     )
-    law, log_odds, trials = problem.likelihood, problem.curves_at().log_odds(of.u), problem.trials
+    law, trials = problem.likelihood, problem.trials
+    log_likelihood = law.of_tables(problem.curves_at().log_odds(of.u))
 
     def after(n_more: int) -> Iterator[CurveDraws]:
         for part in blocks(index.size, len(of.observed)):
             cases = rng.multinomial(n_more, share[part])
             hits = law.draw(rng, cases, of.observed[index[part]]).astype(np.float64)
-            log_weight = law.of_tables(log_odds, cases.astype(np.float64), hits)
+            log_weight = log_likelihood(cases.astype(np.float64), hits)
             weight = np.exp(log_weight - logsumexp(log_weight, axis=1, keepdims=True))
             seen = np.zeros(cases.shape) if population == "sample" else cases
             rows = (trials + seen) / (trials.sum() + seen.sum(axis=1, keepdims=True))
@@ -266,6 +268,7 @@ BY_STRATEGY = dict.fromkeys(("net_benefit", "prob_best"), ("strategy",))
 MOST_FURTHER_CASES = 10**9
 
 
+@one_blas_thread
 def net_benefits(of: CurvesOfTable, at: Floats, kind: str) -> Floats:
     """Net benefit of treating by the model and of treating all, of shape (draws, 2, thresholds)."""
     treated = by_score(of.problem, at)
@@ -277,6 +280,7 @@ def net_benefits(of: CurvesOfTable, at: Floats, kind: str) -> Floats:
     return benefit
 
 
+@one_blas_thread
 def information(
     tables: Sequence[CurvesOfTable],
     at: Floats,

@@ -70,13 +70,16 @@ def c_statistic(draws: CurveDraws) -> Floats:
 
     The sum over pairs of scores s > s' of w g(s) w' (1 - g(s')), and half of that over equal
     scores, divided by E_w g (1 - E_w g): NaN where no case or every one is an event. Scores ascend,
-    so that cumulative sums give all pairs.
+    so that cumulative sums give all pairs; rows of several groups can have one score.
     """
     weight = np.broadcast_to(draws.population.weight, draws.curve.shape)
     events = weight * draws.curve
     others = weight - events
+    pairs, score = draws.events * (1 - draws.events), draws.population.score
+    first = np.flatnonzero(np.diff(score, prepend=-1)) if score.ndim == 1 else np.arange(0)
+    if 0 < first.size < score.size:
+        events, others = (np.add.reduceat(each, first, axis=1) for each in (events, others))
     below = np.cumsum(others, axis=1) - others / 2
-    pairs = draws.events * (1 - draws.events)
     total = np.vecdot(events, below)
     return np.asarray(np.divide(total, pairs, out=np.full_like(total, np.nan), where=pairs > 0))
 

@@ -330,8 +330,8 @@ class CalibrationPosterior:
         """The posterior of cases of which some have another curve; shares are of its rows."""
         if len(self._parts) > 1:
             raise InputError(
-                "this is of the scores of one imputation. Ask each of post.imputations, and "
-                "compare."
+                "this shifts the curve of one imputation, and post is of several. Ask each of "
+                "post.imputations, and compare."
             )
         other = self._with(self._parts)
         other._fitted, other._departure = self._fitted, departure
@@ -1348,7 +1348,6 @@ class CalibrationPosterior:
         self, thresholds: Any, population: Any, realised: Any
     ) -> tuple[Floats, str, Self, dict[str, Floats]]:
         """Thresholds, population, whose it is, and draws of every measure."""
-        self._refuse_own("performance")
         none = isinstance(thresholds, tuple) and not thresholds
         at = np.empty(0) if none else _as_thresholds(thresholds)
         realised = as_flag(realised, "realised")

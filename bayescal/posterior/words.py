@@ -260,7 +260,7 @@ def page_of_posterior(post: Any) -> Page:
     }
     return Page(
         "Calibration",
-        post.data.size_in_words,
+        _cases(post).replace("\n  ", "; "),
         tuple(_answer(defined)),
         (Section("Measures", (measures,)), Section("Curve", (figure,))),
         () if told == "ok" else (f"{capitalised(str(told))}.",),

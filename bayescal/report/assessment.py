@@ -29,12 +29,18 @@ from bayescal.posterior.several import Several
 from bayescal.report import render
 from bayescal.report.facts import STANDARD_WORDS, Facts, Limit
 from bayescal.report.figures import as_svg, plain_colours
-from bayescal.report.groups import check_few_labels, check_groups, leading, roles_of_groups
+from bayescal.report.groups import (
+    check_few_labels,
+    check_groups,
+    leading,
+    main_numbers,
+    roles_of_groups,
+)
 from bayescal.report.notes import notes_of
 from bayescal.report.page import lead_figure, page_of, to_do, tripod_of
 from bayescal.report.paper import describe, tripod
 from bayescal.report.performance import PANEL, mean_score, panel_for
-from bayescal.report.tables import Tables, measured
+from bayescal.report.tables import Tables, summarised
 from bayescal.report.verdict import Verdict, is_short, lowered, seen, verdict_of
 from bayescal.report.words import Words
 
@@ -121,23 +127,18 @@ class HorizonAssessment(Reported):
         """
         import pandas as pd
 
-        shown, rows = main_functionals(), {}
+        rows = {}
         for at, each in self._assessments.items():
             f = each.facts
             assert f.data.follow_up is not None
-            summary, predicted = f.table.reindex(shown), mean_score(f.data)
+            numbers, predicted = main_numbers(f.posterior, f.ci_prob), mean_score(f.data)
             row = {
-                "observed": float(summary["estimate"]["observed_expected"]) * predicted,
+                "observed": numbers["observed_expected_estimate"] * predicted,
                 "predicted": predicted,
                 "censored": f.data.follow_up.censored / f.data.n,
                 "prob_calibrated": f.prob_calibrated,
             }
-            row |= {
-                f"{name}_{end}": float(summary[end][name])
-                for name in shown
-                for end in ("estimate", "lower", "upper")
-            }
-            rows[at] = row
+            rows[at] = row | numbers
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("horizon")
 
     @cached_property
@@ -150,7 +151,7 @@ class HorizonAssessment(Reported):
 
         columns = [Column("observed", "Observed, predicted", shares, media=MEDIA[:1])]
         columns += [
-            measured(
+            summarised(
                 name,
                 capitalised(FUNCTIONALS[name].short),
                 media=MEDIA[:1] if name == "calibration_slope" else MEDIA,
@@ -160,7 +161,7 @@ class HorizonAssessment(Reported):
         level = percent(self._last.facts.ci_prob)
         title = f"Each horizon: estimates and {level} intervals"
         made = Table("horizons", title, "Horizon", columns, rows, short="By", stacks=True)
-        return {"horizons": made.worded(self._last._worded)}
+        return {"horizons": made.worded(self._last.facts.worded)}
 
     def headline(self) -> str:
         """What is seen first at each horizon, a sentence each."""
@@ -206,7 +207,7 @@ class HorizonAssessment(Reported):
         of_last = tuple(f"At the last horizon, {self.horizons[-1]:g}: {x}" for x in last.answer[1:])
         return Page(
             last.title,
-            self._last._worded(count(self.posterior.cases, "case")),
+            self._last.facts.worded(count(self.posterior.cases, "case")),
             (first, *of_last),
             (lead, Section("Follow-up", followed), Section("How", (EACH_ALONE,)), *kept),
             tuple(self.notes),
@@ -267,7 +268,7 @@ class HorizonAssessment(Reported):
 
     def __repr__(self) -> str:
         times = ", ".join(f"{at:g}" for at in self.horizons)
-        cases = self._last._worded(count(self.posterior.cases, "case"))
+        cases = self._last.facts.worded(count(self.posterior.cases, "case"))
         return f"HorizonAssessment({cases}, horizons {times}: {self.headline()})"
 
     def _repr_html_(self) -> str:
@@ -402,7 +403,7 @@ class Assessment(Reported):
     def headline(self) -> str:
         """What is seen first: at most 20 words, and two numbers with their intervals."""
         told = self._verdict
-        return self._worded(f"{told.first} {told.alarm}".strip())
+        return self.facts.worded(f"{told.first} {told.alarm}".strip())
 
     def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
         """Every functional with its credible interval; see `CalibrationPosterior.summary`.
@@ -451,7 +452,7 @@ class Assessment(Reported):
         Each holds its numbers as they were computed: `tables["first"].to_frame()`, and
         `to_markdown()` or `to_latex()` for a paper.
         """
-        return {name: table.worded(self._worded) for name, table in self._tables.items()}
+        return {name: table.worded(self.facts.worded) for name, table in self._tables.items()}
 
     @cached_property
     def _tables(self) -> Tables:
@@ -460,9 +461,6 @@ class Assessment(Reported):
     @cached_property
     def _verdict(self) -> Verdict:
         return verdict_of(seen(self.facts))
-
-    def _worded(self, text: str) -> str:
-        return self.facts.labels.of(text, self.facts.names)
 
     def page(self, *, title: str | None = None, source: Mapping[str, object] | None = None) -> Page:
         """What is told: the answer, what it rests on, and an appendix.
@@ -493,12 +491,12 @@ class Assessment(Reported):
         axes = plots.reliability(self.posterior, ax, **options)
         for text in axes.findobj(Text):
             assert isinstance(text, Text)
-            text.set_text(self._worded(text.get_text()))
+            text.set_text(self.facts.worded(text.get_text()))
         return axes
 
     def describe(self) -> str:
         """Methods and results in sentences for a paper, as TRIPOD+AI asks for them."""
-        return self._worded(describe(self.facts, self._verdict, to_do(self.facts)))
+        return self.facts.worded(describe(self.facts, self._verdict, to_do(self.facts)))
 
     def tripod(self, plan: Plan | None = None, source: dict[str, object] | None = None) -> str:
         """The items of TRIPOD+AI on calibration, filled in with this analysis, as Markdown.
@@ -526,7 +524,7 @@ class Assessment(Reported):
     @property
     def notes(self) -> list[str]:
         """What a reader should bear in mind: moved scores, few events, draws not to be trusted."""
-        return [self._worded(text) for text in notes_of(self.facts)]
+        return [self.facts.worded(text) for text in notes_of(self.facts)]
 
     def val_prob(self) -> pd.Series:
         """What R's `val.prob` prints, by its names; of the data, not of the posterior."""
@@ -540,11 +538,11 @@ class Assessment(Reported):
         return str(page_of(self.facts, self._verdict, self._tables, is_whole=False))
 
     def __repr__(self) -> str:
-        told = self._worded(self.posterior.data.size_in_words)
+        told = self.facts.worded(self.posterior.data.size_in_words)
         return f"Assessment({told}: {self.headline()})"
 
     def _repr_html_(self) -> str:
-        advised = self._worded(to_do(self.facts))
+        advised = self.facts.worded(to_do(self.facts))
         text = self.tables["first"].beneath(f"{self.headline()}\n{advised}")
         drawing = as_svg(lead_figure(self.facts), f"card-{self.facts.sha256[:12]}")
         return f'{text}<div style="max-width:26em">{plain_colours(drawing)}</div>'

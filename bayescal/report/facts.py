@@ -14,7 +14,7 @@ from scipy.special import expit, logit, ndtri
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level
-from bayescal.core.text import excludes, in_natural_order
+from bayescal.core.text import Measured, excludes, in_natural_order
 from bayescal.data.cases import as_scores
 from bayescal.data.stored import fingerprint
 from bayescal.data.table import CalibrationData
@@ -202,6 +202,10 @@ class Facts:
             [*self.data.groups, *(name for role, each in levels for name in (role, *each))]
         )
 
+    def worded(self, text: str) -> str:
+        """A sentence in the words that the user chose; names from the data stay."""
+        return self.labels.of(text, self.names)
+
     @property
     def prior(self) -> Prior:
         """The prior on the curves."""
@@ -242,7 +246,7 @@ class Facts:
         """Estimate, lower and upper end of the error; see `error_draws`."""
         if self.has_own_curves:
             return told(self.error_draws, self.ci_prob)
-        return {end: float(self.table[end]["tce"]) for end in ("estimate", "lower", "upper")}
+        return Measured.of(self.table.loc["tce"])._asdict()
 
     @property
     def prob_calibrated(self) -> float:

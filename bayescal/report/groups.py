@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.errors import InputError, as_level
-from bayescal.core.text import count, excludes
+from bayescal.core.text import Measured, count, excludes
 from bayescal.data.roles import count_labels
 from bayescal.data.table import CalibrationData
 from bayescal.model.curves import PRIOR_CALIBRATED
@@ -108,12 +108,15 @@ def _check_not_class_wise(data: CalibrationData) -> None:
         )
 
 
-def _main_numbers(post: CalibrationPosterior, ci_prob: float) -> dict[str, float]:
+def main_numbers(post: CalibrationPosterior, ci_prob: float) -> dict[str, float]:
     """The main functionals with both ends; what the scores do not define is NaN."""
     shown = main_functionals()
     summary = post.summary(ci_prob, names=shown).reindex(shown)
-    ends = ("estimate", "lower", "upper")
-    return {f"{name}_{end}": float(summary[end][name]) for name in shown for end in ends}
+    return {
+        f"{name}_{end}": value
+        for name in shown
+        for end, value in Measured.of(summary.loc[name])._asdict().items()
+    }
 
 
 def group_table(groups: Mapping[str, CalibrationPosterior], ci_prob: float) -> pd.DataFrame:
@@ -126,7 +129,7 @@ def group_table(groups: Mapping[str, CalibrationPosterior], ci_prob: float) -> p
     rows = {}
     for name, post in groups.items():
         exact = np.nan if post.prob_calibrated is None else post.prob_calibrated
-        numbers = post.data.counted() | _main_numbers(post, ci_prob)
+        numbers = post.data.counted() | main_numbers(post, ci_prob)
         rows[name] = numbers | {"prob_calibrated": exact}
         if post._one_of is not None:
             raw = raw_of(post)
@@ -144,7 +147,7 @@ def populations_of(post: MultilevelPosterior, ci_prob: float) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = {name: _main_numbers(view, ci_prob) for name, view in views_of(post).items()}
+    rows = {name: main_numbers(view, ci_prob) for name, view in views_of(post).items()}
     pooled = dict(rows["these"])
     error = told(post.own().values_of("tce"), ci_prob)
     rows["these"] |= {f"tce_{end}": value for end, value in error.items()}

@@ -85,7 +85,7 @@ def page_of(
     page = Page(
         **words, sections=tuple(sections), notes=tuple(notes), record=record, tone=verdict.tone
     )
-    return page.worded(lambda text: f.labels.of(text, f.names))
+    return page.worded(f.worded)
 
 
 def subject(f: Facts) -> str:
@@ -335,7 +335,7 @@ def tripod_of(
 ) -> list[TripodItem]:
     """The items, in the words of `labels`."""
     items = tripod_items(f, verdict, to_do(f), plan, source)
-    return [item._replace(text=f.labels.of(item.text, f.names)) for item in items]
+    return [item._replace(text=f.worded(item.text)) for item in items]
 
 
 def _data_table(f: Facts, source: Mapping[str, object]) -> Table:

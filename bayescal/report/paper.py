@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bayescal.core.table import in_markdown
 from bayescal.core.text import (
+    Measured,
     capitalised,
     cases_and_events,
     chance,
@@ -25,7 +26,7 @@ from bayescal.report.groups import LEAST_SITES
 from bayescal.report.notes import imputations_words, notes_on_data
 from bayescal.report.performance import mean_score
 from bayescal.report.tables import Tables
-from bayescal.report.verdict import Verdict, measured, with_interval
+from bayescal.report.verdict import Verdict
 
 if TYPE_CHECKING:
     from bayescal.planning.result import Plan
@@ -306,16 +307,14 @@ def performance(f: Facts, verdict: Verdict) -> list[str]:
     """The verdict, and the measures of calibration and of the predictions overall, in sentences."""
     table, of = f.table, f.performance
     told = [
-        each.result.format(with_interval(measured(table.loc[name]), each.apart))
+        each.result.format(Measured.of(table.loc[name]).told(each.apart))
         for name, each in FUNCTIONALS.items()
         if each.result and name in table.index
     ]
     sentences = [verdict.first, verdict.limit, *verdict.more, f"{capitalised('; '.join(told))}."]
     sentences += _undefined(table.attrs["undefined"])
     if of["estimate"]["c_statistic"] == of["estimate"]["c_statistic"]:
-        c, brier = (
-            with_interval(measured(of.loc[name])) for name in ("c_statistic", "brier_score")
-        )
+        c, brier = (Measured.of(of.loc[name]).told() for name in ("c_statistic", "brier_score"))
         sentences.append(f"The C-statistic was {c} and the Brier score {brier}.")
     if f.prob_calibrated == f.prob_calibrated:
         exact, before = chance(f.prob_calibrated), f.prior_calibrated

@@ -13,6 +13,7 @@ from scipy.special import ndtri, xlogy
 from bayescal import estimators, scores
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice
+from bayescal.core.text import Measured
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.integrated import indices_of
@@ -143,7 +144,6 @@ def resamples_for(data: CalibrationData) -> int:
     return LARGE_RESAMPLES if data.effective_size > MANY_CASES else RESAMPLES
 
 
-ENDS = ("estimate", "lower", "upper")
 RANK_ERROR = 5e-3
 LOWEST_THRESHOLD, HIGHEST_THRESHOLD = 0.01, 0.99
 # Measures at a threshold that describe whom it selects, by their names in `performance`.
@@ -217,11 +217,11 @@ def performance_of(problem: Problem, ci_prob: float, seed: int) -> pd.DataFrame:
     resamples = Resamples(with_ranks(data), resamples_for(data), seed, clusters)
     rows = {}
     for name, each in OVERALL.items():
-        rows[name] = {"title": each.label, **dict.fromkeys(ENDS, np.nan)}
+        rows[name] = {"title": each.label, **dict.fromkeys(Measured._fields, np.nan)}
         with suppress(InputError):
             measure = Applied(name, each.function, {}, core=WEIGHTED[name])
             interval = resamples.interval(measure, "percentile", ci_prob)
-            rows[name] |= {key: getattr(interval, key) for key in ENDS}
+            rows[name] |= {key: getattr(interval, key) for key in Measured._fields}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("measure")
 
 
@@ -248,7 +248,7 @@ def performance_by_curve(post: CalibrationPosterior, ci_prob: float) -> pd.DataF
 
 def told(draws: Floats, ci_prob: float) -> dict[str, float]:
     """Mean, lower and upper end of draws."""
-    return dict(zip(ENDS, (float(draws.mean()), *equal_tailed(draws, ci_prob)), strict=True))
+    return Measured(float(draws.mean()), *equal_tailed(draws, ci_prob))._asdict()
 
 
 def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.DataFrame:
@@ -316,7 +316,7 @@ def classification(
         row: dict[str, float] = {}
         for name, by_threshold in columns.items():
             known = by_threshold[:, at][~np.isnan(by_threshold[:, at])]
-            ends = told(known, ci_prob) if known.size else dict.fromkeys(ENDS, np.nan)
+            ends = told(known, ci_prob) if known.size else dict.fromkeys(Measured._fields, np.nan)
             row |= {f"{name}_{part}": number for part, number in ends.items()}
         rows[float(threshold)] = row
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("threshold")
@@ -331,7 +331,7 @@ def net_benefit(
     """
     import pandas as pd
 
-    columns = (*ENDS, "treat_all", "prob_best")
+    columns = (*Measured._fields, "treat_all", "prob_best")
     rows = {}
     if thresholds:
         benefit = post.net_benefit(list(thresholds))

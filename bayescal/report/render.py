@@ -20,7 +20,7 @@ import numpy as np
 
 from bayescal.core.errors import InputError
 from bayescal.core.files import as_path, check_page, replacing
-from bayescal.core.page import Block, Figure, Page, Section
+from bayescal.core.page import Block, Figure, Page, Section, unbroken
 from bayescal.core.table import Line, Table
 from bayescal.core.text import plain
 from bayescal.report.figures import DOTS_PER_INCH, as_svg, save
@@ -28,8 +28,6 @@ from bayescal.report.word import check_document, word
 
 # Of the element that carries the record.
 RECORD_ID = "bayescal-record"
-# What must not be parted at the end of a line, and how it is kept together.
-UNBROKEN = {" %": "\xa0%", "> 0": ">\xa00", "< 0": "<\xa00"}
 DOI = re.compile(r"doi:(10\.\S+[^\s.,;)])")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -207,10 +205,7 @@ def _notes(notes: Iterable[str]) -> str:
 
 def _text(text: object) -> str:
     """Text that opens no tag, with signs on the line of their number and DOIs as links."""
-    shown = str(text)
-    for apart, together in UNBROKEN.items():
-        shown = shown.replace(apart, together)
-    return DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', escape(shown))
+    return DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', escape(unbroken(str(text))))
 
 
 def _embedded(record: Mapping[str, Any]) -> str:

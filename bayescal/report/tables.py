@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.errors import check_choice
-from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table, chances, rows_of
-from bayescal.core.text import capitalised, chance, count, decimals, percent, shortened
+from bayescal.core.table import (
+    MEDIA,
+    NOT_TERMINAL,
+    Column,
+    Row,
+    Table,
+    chances,
+    measured,
+    rows_of,
+)
+from bayescal.core.text import Measured, capitalised, chance, count, decimals, percent, shortened
 from bayescal.posterior.functionals import (
     FUNCTIONALS,
     NOT_DEFINED,
@@ -23,7 +32,7 @@ from bayescal.posterior.functionals import (
 from bayescal.report.facts import Facts
 from bayescal.report.followed import censoring_by_fifth, quarters, risks_words
 from bayescal.report.performance import CLASSIFIED, OVERALL, VAL_PROB, no_panel
-from bayescal.report.verdict import Measured, band, with_interval
+from bayescal.report.verdict import band
 from bayescal.validation.consistency import RARE
 
 if TYPE_CHECKING:
@@ -132,20 +141,14 @@ def intervals(head: str, lower: str = "lower", upper: str = "upper", **options: 
     return Column("interval", head, shown, **options)
 
 
-def measured(name: str, head: str, estimate: str = "{}_estimate", **options: Any) -> Column:
+def summarised(name: str, head: str, estimate: str = "{}_estimate", **options: Any) -> Column:
     """An estimate and its interval, to the decimals that the interval deserves.
 
     The row has the numbers as `estimate` says, and with `_lower` and `_upper` in its place.
     """
-
-    def shown(row: Row) -> str:
-        ends = (estimate.format(name), f"{name}_lower", f"{name}_upper")
-        numbers = Measured(*(float(row[end]) for end in ends))
-        if math.isnan(numbers.estimate):
-            return NOT_DEFINED
-        return with_interval(numbers, FUNCTIONALS[name].apart if name in FUNCTIONALS else None)
-
-    return Column(name, head, shown, **options)
+    keys = (estimate.format(name), f"{name}_lower", f"{name}_upper")
+    apart = FUNCTIONALS[name].apart if name in FUNCTIONALS else None
+    return measured(name, head, keys, apart=apart, **options)
 
 
 def counts(name: str, head: str, **options: Any) -> Column:
@@ -175,20 +178,20 @@ def first_table(f: Facts) -> Table:
     """Table 1: what a paper reports, an estimate with its interval, and what the data alone say."""
     whose = f", own {f.kind}" if f.has_own_curves else ""
     label = f"True calibration error{whose}"
-    rows = [_first_row("error", label, f.error, None, FUNCTIONALS["tce"].hint)]
+    rows = [_first_row("error", label, Measured.of(f.error), FUNCTIONALS["tce"].hint)]
     if f.has_own_curves:
         label = "The same, pooled curve"
         hint = f"errors of {f.kind}s cancel in it"
-        rows.append(_first_row("tce", label, f.table.loc["tce"].to_dict(), None, hint))
+        rows.append(_first_row("tce", label, Measured.of(f.table.loc["tce"]), hint))
     for name in FIRST_ROWS:
         if name in f.table.index:
-            row, known = f.table.loc[name].to_dict(), FUNCTIONALS[name]
+            numbers, known = Measured.of(f.table.loc[name]), FUNCTIONALS[name]
             label = f"{FIRST_ROWS[name]} (ideal {known.ideal:g})"
-            rows.append(_first_row(name, label, row, f.alone.get(name), known.hint))
+            rows.append(_first_row(name, label, numbers, known.hint, f.alone.get(name)))
     for name in ("c_statistic", "brier_score"):
-        row = f.performance.loc[name].to_dict()
-        if np.isfinite(row["estimate"]):
-            rows.append(_first_row(name, OVERALL[name].label, row, None, OVERALL[name].hint))
+        numbers = Measured.of(f.performance.loc[name])
+        if np.isfinite(numbers.estimate):
+            rows.append(_first_row(name, OVERALL[name].label, numbers, OVERALL[name].hint))
     exact = chance(f.prob_calibrated) if np.isfinite(f.prob_calibrated) else NOT_DEFINED
     label = "P(exactly calibrated)"
     rows.append(Row("prob_calibrated", label, {"shown": exact, "estimate": f.prob_calibrated}))
@@ -203,18 +206,15 @@ def first_table(f: Facts) -> Table:
 def _first_row(
     name: str,
     label: str,
-    row: Mapping[Any, Any],
-    alone: Mapping[str, float] | None,
+    numbers: Measured,
     hint: str,
+    alone: Mapping[str, float] | None = None,
 ) -> Row:
     known = FUNCTIONALS.get(name)
     apart = known.apart if known else None
-    ends = Measured(*(float(row[end]) for end in Measured._fields))
-    values: dict[str, Any] = {"shown": with_interval(ends, apart), **ends._asdict()}
+    values: dict[str, Any] = {"shown": numbers.told(apart), **numbers._asdict()}
     if alone is not None:
-        own = Measured(**alone)
-        has_interval = math.isfinite(own.lower)
-        values["alone"] = with_interval(own, apart) if has_interval else f"{own.estimate:.2f}"
+        values["alone"] = Measured.of(alone).told(apart)
         values |= {f"alone_{end}": value for end, value in alone.items()}
     return Row(name, label, values, hint=hint)
 
@@ -257,14 +257,14 @@ def _functional_rows(summary: pd.DataFrame, is_pooled: bool) -> Iterator[Row]:
         names = [name for name, each in FUNCTIONALS.items() if each.section == section]
         for name in (name for name in names if name in summary.index):
             known, caution = FUNCTIONALS[name], summary.attrs["cautions"].get(name, "")
-            values: dict[str, Any] = {end: float(summary[end][name]) for end in Measured._fields}
+            values: dict[str, Any] = Measured.of(summary.loc[name])._asdict()
             places = decimals(values["lower"], values["upper"], known.apart)
             values["ideal"] = known.ideal
             label = f"{heading(name)}{', pooled' if is_pooled and known.is_distance else ''}"
             yield Row(name, label, values, title, known.hint, caution, places, known.unit)
         for name in (name for name in names if name in undefined):
             known = FUNCTIONALS[name]
-            missing = dict.fromkeys(("estimate", "lower", "upper"), np.nan)
+            missing = dict.fromkeys(Measured._fields, np.nan)
             values = {**missing, "ideal": known.ideal, "why": undefined[name]}
             yield Row(name, heading(name), values, title, known.hint, unit=known.unit)
 
@@ -272,7 +272,7 @@ def _functional_rows(summary: pd.DataFrame, is_pooled: bool) -> Iterator[Row]:
 def _performance_rows(f: Facts) -> Iterator[Row]:
     for name, row in f.performance.dropna(subset=["estimate"]).iterrows():
         known = OVERALL[str(name)]
-        values: dict[str, Any] = {end: float(row[end]) for end in Measured._fields}
+        values: dict[str, Any] = Measured.of(row)._asdict()
         places = decimals(values["lower"], values["upper"])
         values["ideal"] = known.ideal
         title = "Performance of the predictions"
@@ -301,7 +301,7 @@ def groups_table(f: Facts) -> Table:
     for name in main_functionals():
         short = capitalised(FUNCTIONALS[name].short)
         media = MEDIA if name in ("tce", "observed_expected") else ON_PAGE
-        columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
+        columns.append(summarised(name, short, short=f"{short} ({level} interval)", media=media))
     if f.several is not None:
         title = (
             f"Estimates and {level} intervals of one fit, in which {f.kind}s are drawn towards "
@@ -339,7 +339,7 @@ def spread_table(f: Facts) -> Table:
         "correlation": ("Correlation", "of shift and log slope"),
     }
     rows = _hinted(f.spread.add_prefix("spread_"), labels)
-    column = measured("spread", "Median (95 % interval)", "{}_median")
+    column = summarised("spread", "Median (95 % interval)", "{}_median")
     return Table("spread", f"How much the {f.kind}s differ", f"Between {f.kind}s", [column], rows)
 
 
@@ -354,7 +354,9 @@ def populations_table(f: Facts) -> Table:
         "next": (f"Next {f.kind}", ""),
     }
     rows = _hinted(f.populations, names)
-    columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
+    columns = [
+        summarised(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()
+    ]
     title = f"Whom it is true of: estimates and {percent(f.ci_prob)} intervals of one fit"
     return Table("populations", title, "Population", columns, rows, stacks=True)
 
@@ -374,9 +376,9 @@ def parts_table(f: Facts, name: str) -> Table:
     columns = (
         counts("cases", "Cases"),
         counts("events", "Events"),
-        measured("observed_expected", "O/E", "{}", short=f"O/E ({level} interval)"),
+        summarised("observed_expected", "O/E", "{}", short=f"O/E ({level} interval)"),
         Column("raw", "O/E alone", lambda row: f"{row['observed_expected_raw']:.2f}", "Alone"),
-        measured("tce", "TCE", "{}", media=ON_PAGE),
+        summarised("tce", "TCE", "{}", media=ON_PAGE),
         chances("prob_worst", "P(worst)", media=ON_PAGE),
     )
     title = f"{what}: estimates and {level} intervals of one fit"
@@ -415,8 +417,7 @@ def followed_table(f: Facts) -> Table:
 
 def _of_1000(row: Row, places: int = 0) -> str:
     """Net benefit and its interval, of 1000 patients."""
-    numbers = (1000 * row[key] for key in ("estimate", "lower", "upper"))
-    return "{} ({} to {})".format(*(as_fixed(value, places) for value in numbers))
+    return "{} ({} to {})".format(*(as_fixed(1000 * each, places) for each in Measured.of(row)))
 
 
 def benefit_table(f: Facts) -> Table:
@@ -453,7 +454,7 @@ def classification_table(f: Facts) -> Table:
 
     def share(name: str) -> Column:
         def shown(row: Row) -> str:
-            numbers = [100 * row[f"{name}_{part}"] for part in ("estimate", "lower", "upper")]
+            numbers = [100 * each for each in Measured.of(row, f"{name}_{{}}")]
             if math.isnan(numbers[0]):
                 return NOT_DEFINED
             return "{:.0f} ({:.0f} to {:.0f})".format(*numbers)

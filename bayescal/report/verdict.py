@@ -16,26 +16,18 @@ import numpy as np
 
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import (
+    Measured,
     capitalised,
     chance,
     count,
     decimals,
     excludes,
     percent,
-    rounded,
     shortened,
 )
 from bayescal.model.reversed import Reversed
 from bayescal.report.facts import RIGHT_SPREAD, Facts, Limit
 from bayescal.report.performance import mean_score
-
-
-class Measured(NamedTuple):
-    """An estimate and its interval."""
-
-    estimate: float
-    lower: float
-    upper: float
 
 
 class Parts(NamedTuple):
@@ -108,21 +100,21 @@ def seen(f: Facts) -> Seen:
     of_slope: dict[str, Any] = {}
     if "calibration_slope" in f.table.index:
         of_slope = {
-            "slope": measured(f.table.loc["calibration_slope"]),
+            "slope": Measured.of(f.table.loc["calibration_slope"]),
             "slope_below": f.prob_within("calibration_slope", -infinity, 1),
             "slope_above": f.prob_within("calibration_slope", 1, infinity),
             "slope_right": f.prob_within("calibration_slope", *RIGHT_SPREAD),
         }
     return Seen(
-        ratio=measured(f.table.loc["observed_expected"]),
+        ratio=Measured.of(f.table.loc["observed_expected"]),
         ratio_below=f.prob_within("observed_expected", -infinity, 1),
         ratio_above=f.prob_within("observed_expected", 1, infinity),
-        error=measured(f.error),
+        error=Measured.of(f.error),
         no_slope=f.table.attrs["undefined"].get("calibration_slope", ""),
         exact=float((f.error_draws == 0).mean()),
         mean=mean_score(f.posterior.data),
         ci_prob=f.ci_prob,
-        alone={name: measured(row) for name, row in f.alone.items()},
+        alone={name: Measured.of(row) for name, row in f.alone.items()},
         runs_wrong_way=f.runs_wrong_way,
         are_labels=f.posterior.problem.edges.assumed,
         pareto_k=float(f.posterior.diagnostics.get("pareto_k", 0)),
@@ -133,32 +125,26 @@ def seen(f: Facts) -> Seen:
     )
 
 
-def measured(row: Any) -> Measured:
-    """The numbers of one row of a table or of a mapping."""
-    return Measured(*(float(row[end]) for end in Measured._fields))
-
-
 def _parts(f: Facts) -> Parts | None:
     if not f.has_own_curves:
         return None
     last = None
     if f.periods is not None and f.populations is not None:
-        row: Any = f.populations.loc["now"]
-        ends = {end: float(row[f"observed_expected_{end}"]) for end in Measured._fields}
-        last = f.periods.levels["period"][-1], Measured(**ends)
+        ratio = Measured.of(f.populations.loc["now"], "observed_expected_{}")
+        last = f.periods.levels["period"][-1], ratio
     number = len(f.data.groups)
     if f.several is not None:
         number = sum(len(f.several.levels[axis]) for axis in f.axes)
     return Parts(
         f.kind,
         number,
-        {label: measured(row) for label, row in f.clearly_off.items()},
+        {label: Measured.of(row) for label, row in f.clearly_off.items()},
         f.prob_differ,
         f.next_events,
         last,
-        measured(f.table.loc["tce"]),
+        Measured.of(f.table.loc["tce"]),
         f.prob_changed,
-        {label: measured(row) for label, row in f.subgroups_off.items()},
+        {label: Measured.of(row) for label, row in f.subgroups_off.items()},
         f.own,
     )
 
@@ -224,12 +210,6 @@ def is_short(text: str) -> bool:
 # Clauses
 
 
-def with_interval(row: Measured, apart: float | None = None, beside: str = "") -> str:
-    """Estimate and interval, `0.75 (0.64 to 0.84)`, with `beside` within the brackets."""
-    middle, low, high = rounded(tuple(row), row.lower, row.upper, apart)
-    return f"{middle} ({low} to {high}{beside})"
-
-
 def points(row: Measured) -> tuple[str, ...]:
     """Estimate and both ends in percentage points; what is above 0 is not shown as 0."""
     places = max(decimals(row.lower, row.upper) - 2, 0)
@@ -253,13 +233,13 @@ def _given_off(s: Seen, row: Measured) -> str:
 
 
 def _ratio(s: Seen) -> str:
-    return f"O/E {with_interval(s.ratio, 1, _given_off(s, s.ratio))}"
+    return f"O/E {s.ratio.told(1, _given_off(s, s.ratio))}"
 
 
 def _slope(s: Seen) -> str:
     if s.slope is None:
         return f"the slope is not defined, since {s.no_slope}"
-    return f"slope {with_interval(s.slope, 1, _given_off(s, s.slope))}"
+    return f"slope {s.slope.told(1, _given_off(s, s.slope))}"
 
 
 def level_of(s: Seen) -> str:
@@ -352,7 +332,7 @@ def _changed(parts: Parts) -> list[str]:
     if parts.last is None or not changed >= PROBABLY:
         return []
     label, ratio = parts.last
-    now = f"now, in {shortened(label, LONGEST_LABEL)}, O/E is {with_interval(ratio, 1)}"
+    now = f"now, in {shortened(label, LONGEST_LABEL)}, O/E is {ratio.told(1)}"
     return [f"The model has changed (P {chance(changed)})", now]
 
 
@@ -473,8 +453,7 @@ def _of_data_alone(s: Seen) -> Iterator[str]:
             continue
         own = s.alone[name]
         if differs(own, mine, 1):
-            interval = np.isfinite(own.lower)
-            told.append(f"{short} {with_interval(own, 1) if interval else f'{own.estimate:.2f}'}")
+            told.append(f"{short} {own.told(1)}")
     if told:
         yield f"The data alone, without a prior, say {' and '.join(told)}."
 

@@ -64,12 +64,8 @@ def net_benefit(
         At most the mean outcome. With an array of thresholds the last axis runs over them; leading
         dimensions are those of `y_true`.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, or a threshold is not
-        in [0, 1); if a table was compressed to the grid, where which cases reach a threshold is
-        lost.
+    %(refuses)s
+        Also if a table was compressed to the grid, where which cases reach a threshold is lost.
 
     Notes
     -----

@@ -502,11 +502,8 @@ def calibration_upper_bound(
         At least 0 for the known scores; infinite for "log" where what was given probability 0
         happened. One for each replicate when `y_true` has leading dimensions.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases, the score is not known,
-        a function comes without `least`, or the root is negative.
+    %(refuses)s
+        Also if a function comes without `least`, or the root is negative.
 
     Notes
     -----

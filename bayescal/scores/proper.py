@@ -287,12 +287,7 @@ def brier_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     scale_by_half : bool or "auto"
         Whether to halve the sum over classes, so that the score lies between 0 and 1. "auto" does
         for an event, and does not for a matrix.
@@ -304,11 +299,8 @@ def brier_score(
         From 0 to 1 when halved, else from 0 to 2; one for each replicate when `y_true` has leading
         dimensions.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if the rows of a matrix
-        do not sum to 1.
+    %(refuses)s
+        Also if the rows of a matrix do not sum to 1.
 
     Notes
     -----
@@ -358,10 +350,7 @@ def root_brier_score(
         divided by sqrt(2). Pass False, or both columns, for the paper's.
     %(counts)s
 
-    Returns
-    -------
-    float or ndarray
-        One for each replicate when `y_true` has leading dimensions.
+    %(returns_number)s
 
     Notes
     -----
@@ -402,12 +391,7 @@ def log_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     %(counts)s
 
     Returns
@@ -441,17 +425,10 @@ def spherical_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     %(counts)s
 
-    Returns
-    -------
-    %(share_of_each_replicate)s
+    %(returns_share)s
 
     Notes
     -----
@@ -484,12 +461,7 @@ def bernoulli_dawid_sebastiani_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
-        `sample_weight`.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probabilities of the event, or of each class.
+    %(cases_or_classes)s
     %(counts)s
 
     Returns
@@ -548,11 +520,8 @@ def scaled_brier_score(
         1 for certainty that proves right, 0 for the base rate, below 0 for worse than that. One
         for each replicate when `y_true` has leading dimensions, NaN where there is but one class.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if all outcomes are
-        the same.
+    %(refuses)s
+        Also if all outcomes are the same.
 
     References
     ----------
@@ -606,11 +575,9 @@ def c_statistic(
         From 0 to 1, and 1/2 when scores say nothing. One for each replicate when `y_true` has
         leading dimensions, NaN where there is but one class.
 
-    Raises
-    ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases; if all outcomes are
-        the same; if a table was compressed to the grid, where the ranks of the scores are lost.
+    %(refuses)s
+        Also if all outcomes are the same, or a table was compressed to the grid, where the ranks of
+        the scores are lost.
 
     References
     ----------

@@ -27,6 +27,7 @@ from bayescal.core.errors import (
     check_choice,
 )
 from bayescal.core.optimise import clipped
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, net_benefit
 from bayescal.posterior.population import Population
@@ -238,6 +239,7 @@ class Truth:
         s, q, weight = population(self.scores)
         return float(np.sum(weight * self._curve(s, q)))
 
+    @one_blas_thread
     def functional(self, name: str, **options: Any) -> float:
         """Population value of a functional of the curve and the scores.
 

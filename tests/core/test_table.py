@@ -11,12 +11,12 @@ import bayescal as bc
 from bayescal.core.table import Column, Row, Table
 from bayescal.posterior.intervals import summary_rows
 from bayescal.report.render import html
-from bayescal.report.tables import counts, fixed, intervals, measured, texts
+from bayescal.report.tables import counts, fixed, intervals, summarised, texts
 
 LONG = "a hospital whose name is longer than any line of a terminal, ward "
 COLUMNS = (
     counts("n", "Cases"),
-    measured("x", "An error", "{}", short="Error"),
+    summarised("x", "An error", "{}", short="Error"),
     fixed("p", "P | value", media=("page",)),
     texts("note", "Note", media=("terminal", "text")),
 )
@@ -175,7 +175,7 @@ def test_an_interval_that_excludes_the_ideal_value_shows_it(name):
     summary = pd.DataFrame({name: ends}).T
     summary.attrs |= {"undefined": {}, "cautions": {}}
     cell = Row("a", "a", {f"{name}_{end}": value for end, value in ends.items()})
-    assert measured(name, name).shown(cell) == "0.930 (0.862 to 0.997)"
+    assert summarised(name, name).shown(cell) == "0.930 (0.862 to 0.997)"
     (card,) = summary_rows(summary).values()
     assert card == ("0.930", "0.862 to 0.997")
 

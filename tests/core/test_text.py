@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.text import (
+    chance,
     chance_of_better,
     count,
     decimals,
@@ -90,5 +91,6 @@ def test_numbers_and_names_as_people_read_them():
     assert (exact(np.float64(1.5)), exact(np.nextafter(1, 2))) == ("1.5", "1.0000000000000002")
     assert (signed(0.0021), signed(-0.0017, 2)) == ("+0.0021", "+0.00")
     assert (chance_of_better(-0.1, 0.3, 0.8), chance_of_better(0, 0, 0)) == ("0.80", "the same")
+    assert [chance(p) for p in (0.001, 0.5, float("nan"))] == ["< 0.01", "0.50", "not known"]
     assert in_natural_order(["site 10", "site 2", "a"]) == ["a", "site 2", "site 10"]
     assert in_natural_order(["60-79", "<60"]) == ["<60", "60-79"]

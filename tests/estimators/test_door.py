@@ -112,9 +112,7 @@ def test_every_function_takes_a_table(name):
 def test_groups_are_refused_with_the_cure(name):
     y_true, y_prob = rounded()
     table = CalibrationData(y_true, y_prob, site=np.repeat(["a", "b"], 100))
-    with pytest.raises(
-        InputError, match=r"2 groups by site \('a', 'b'\).*select\(name\).*pooled\(\)"
-    ):
+    with pytest.raises(InputError, match=r"2 groups by site, .*select\(site='a'\).*pooled\(\)"):
         getattr(estimators, name)(table)
 
 

@@ -166,6 +166,7 @@ def test_cases_told_several_times_differ_as_they_do_once(cases):
         {"old": old[some], "new": new[some]},
         site=site[some],
         sample_weight=np.full(600, 4.0),
+        weight_type="counts",
         **FIXED,
     )
     drawn = counted.at().draws("brier")
@@ -180,6 +181,9 @@ def test_cases_told_several_times_differ_as_they_do_once(cases):
         ({"models": {1: [0.5] * 1200, 2: [0.5] * 1200}}, "by its name"),
         ({"site": {"a": [0] * 1200, "b": [1] * 1200}}, "site is a table of columns"),
         ({"site": ["A", "B"]}, "site has 2"),
+        ({"sample_weight": [0.5] * 1200}, "sampling weights, and compare_models"),
+        ({"sample_weight": [2] * 1200, "weight_type": "sampling"}, "it takes counts"),
+        ({"period": [1] * 1200}, "period cannot be given .* takes site, cluster, horizon, and"),
         ({"cluster": ["A", "B"]}, "cluster has 2"),
         ({"models": {"old": [0.5] * 1200, "new": [0.5]}}, r"models\['new'\] has 1"),
         ({"models": {"old": [0.5] * 1200, "new": [1.5] * 1200}}, r"models\['new'\]"),

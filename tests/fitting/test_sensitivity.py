@@ -45,5 +45,5 @@ def test_what_has_no_prior_density_is_refused():
 def test_a_view_on_a_site_is_refused():
     post = bc.fit(Y[:300], P[:300], site=[0, 1, 2] * 100, curve="logistic", random_state=1)
     for view in (post.at(site="1"), post.average(), post.new()):
-        with pytest.raises(InputError, match="Fit that site by itself"):
+        with pytest.raises(InputError, match="Fit its cases by themselves"):
             bc.prior_sensitivity(view)

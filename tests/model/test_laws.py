@@ -26,7 +26,7 @@ def test_a_row_is_the_sum_of_its_cases():
 
 def test_tables_of_future_cases_have_the_likelihood_of_their_rows():
     log_odds, hits = np.stack([LOG_ODDS, LOG_ODDS / 2]), np.stack([HITS, TRIALS - HITS, HITS])
-    computed = BINOMIAL.of_tables(log_odds, np.stack([TRIALS] * 3), hits)
+    computed = BINOMIAL.of_tables(log_odds)(np.stack([TRIALS] * 3), hits)
     for table, events in enumerate(hits):
         for curve in range(2):
             rows = BINOMIAL.log_density(log_odds[[curve]].copy(), TRIALS, events)

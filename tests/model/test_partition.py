@@ -15,6 +15,7 @@ from bayescal.model.cells import (
     PartitionPrior,
     cell_edges,
     cell_of,
+    cover_of_stretches,
     draw_prior,
     log_prior,
     stretch_nodes,
@@ -280,7 +281,7 @@ def test_nodes_have_the_moments_of_the_rows(rows):
     assert cell[0] == 0
     assert cell[-1] == edges.size
     first, last = np.triu_indices(edges.size + 1)
-    nodes = stretch_nodes(x, trials, hits, cell, first, last)
+    nodes = stretch_nodes(x, trials, hits, cover_of_stretches(x, cell, first, last))
     assert ((nodes.hits >= 0) & (nodes.hits <= nodes.weight + 1e-9)).all()
     events = [hits[(cell >= i) & (cell <= j)].sum() for i, j in zip(first, last, strict=True)]
     np.testing.assert_allclose(np.add.reduceat(nodes.hits, nodes.start), events, atol=1e-8)
@@ -317,7 +318,7 @@ def test_few_nodes_stand_for_many_rows(shift, slope):
     x = logit(score)
     cell = cell_of(x, cell_edges(score, trials))
     ends = np.array([[0], [cell[-1]]])
-    nodes = stretch_nodes(x, trials, hits, cell, *ends)
+    nodes = stretch_nodes(x, trials, hits, cover_of_stretches(x, cell, *ends))
     delta = shift + slope * nodes.x
     nothing = np.zeros((1, delta.size))
     ratio = _OfStretches(nodes, None).ratio(

@@ -90,12 +90,39 @@ def test_cells_and_periods_have_it_and_files_keep_it(tmp_path):
     )
 
 
+def test_their_performance_is_that_of_their_own_groups(post):
+    own = post.own().performance([0.2], population="sample")
+    each = [post.at(site=label).performance([0.2], population="sample") for label in post.labels]
+    for name in ("events", "brier", "log_score", "accuracy", "net_benefit"):
+        mean = np.mean([one[name].to_numpy() for one in each], axis=0)
+        np.testing.assert_allclose(own[name].to_numpy(), mean, atol=1e-12)
+
+
+def test_equal_scores_of_several_groups_are_ties():
+    data = bc.CalibrationData(Y, expit(X).round(1), site=SITE)
+    own = bc.fit(data, **OPTIONS).own()
+    rows, risk = own.tables[0].problem, own.tables[0].observed[0]
+    event, other = rows.trials * risk, rows.trials * (1 - risk)
+    above = np.sign(rows.score[:, None] - rows.score) / 2 + 0.5
+    expected = event @ above @ other / (event.sum() * other.sum())
+    told = own.performance(population="sample")["c_statistic"].to_numpy().ravel()[0]
+    assert np.unique(rows.score).size < rows.score.size
+    assert told == pytest.approx(expected)
+
+
+def test_more_patients_are_worth_up_to_what_perfect_information_is(post):
+    worth = post.own().value_of_information([0.2], n_more=[100, 100_000])
+    few, many = worth["evsi"].to_numpy()[0]
+    assert 0 <= few < many <= worth["evpi"].item()
+    few, many = worth["evsi_of_recalibrating"].to_numpy()[0]
+    assert 0 < few < many <= worth["evpi_of_recalibrating"].item()
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
         (lambda own: own.on([0.1, 0.2]), "these patients have one for each group"),
         (lambda own: own.tce(population="beta"), "these patients have one for each group"),
-        (lambda own: own.performance(), "Ask the pooled curve, at"),
         (lambda own: own.values_of("emax"), "grows with their number"),
         (lambda own: own.values_of("cutoff_error"), "patients of one score"),
     ],

@@ -120,7 +120,7 @@ def test_an_outlying_site_is_named_and_does_not_move_the_others(one_unlike):
     spread = one_unlike.heterogeneity.loc["shift", "median"]
     assert spread < 0.5 * normal.heterogeneity.loc["shift", "median"]
     assert "prob_unlike" not in normal.table()
-    with pytest.raises(InputError, match="effects are normal"):
+    with pytest.raises(InputError, match="are normal, so that no level"):
         normal.prob_unlike()
 
 
@@ -399,5 +399,5 @@ def test_robust_terms_that_no_engine_has_are_refused():
     data, *_ = simulated_cells(n=20)
     with pytest.raises(InputError, match="one term only"):
         prepared(data, [bc.by("sex", robust=True), bc.by("age", robust=True)])
-    with pytest.raises(InputError, match="effects are normal"):
+    with pytest.raises(InputError, match="are normal, so that no level"):
         bc.fit(data, curve="intercept", draws=400, random_state=1).prob_unlike()

@@ -176,7 +176,11 @@ def test_what_is_compared_can_be_chosen(posteriors):
     assert post.parts(["sex", "ward"])[0].levels == {"sex": "F", "ward": "A"}
     assert post.functional("tce").sizes["subgroup"] == 5
     assert post.prob_worst(["sex", "ward"]).index.name == "sex x ward"
-    for by, message in (("age", "by must be one of"), ([], "by is empty"), (None, "by must be")):
+    for by, message in (
+        ("age", "by must be one of"),
+        ([], "by is empty"),
+        (None, "Say which of them"),
+    ):
         with pytest.raises(InputError, match=message):
             post.prob_differs(by) if by is None else post.parts(by)
 

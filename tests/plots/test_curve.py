@@ -104,7 +104,7 @@ def test_it_can_be_read_in_print(average, rare, width):
     shown = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
     assert min(text.get_fontsize() for text in shown) >= 7
     assert min(line.get_linewidth() for line in axes.get_lines()) >= 0.8
-    for part in (*axes.child_axes, axes.get_legend(), axes.xaxis.label, axes._left_title):
+    for part in (*axes.patches, *axes.texts, axes.get_legend(), axes.xaxis.label, axes._left_title):
         box = part.get_tightbbox(figure.canvas.get_renderer())
         assert box.x0 >= -1
         assert box.x1 <= figure.bbox.x1 + 1

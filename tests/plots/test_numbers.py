@@ -17,8 +17,8 @@ def post():
 
 
 def test_the_strip_shows_every_score_by_outcome(post):
-    (strip,) = bc.plots.reliability(post, Figure().subplots()).child_axes
-    heights = np.concatenate([steps.get_data().values for steps in strip.patches])
+    strip = bc.plots.reliability(post, Figure().subplots()).patches
+    heights = np.concatenate([steps.get_data().values for steps in strip])
     counts = count_scores(post.data, np.linspace(0, 1, 51))
     assert (np.nanmax(heights), np.nanmin(heights)) == (1, -1)
     assert np.count_nonzero(heights > 0) == np.count_nonzero(counts.events)

@@ -25,11 +25,6 @@ def bars(ax):
     return actual
 
 
-def strip(ax):
-    (actual,) = ax.child_axes
-    return actual
-
-
 # Axes in, axes out
 
 
@@ -67,7 +62,7 @@ def test_says_what_is_what(post, ax):
         "Posterior mean",
         "Observed, 95 % interval",
     ]
-    assert {text.get_text() for text in strip(ax).texts} == {
+    assert {text.get_text() for text in ax.texts} == {
         f"{post.data.events:.0f} events",
         f"{post.data.n - post.data.events:.0f} without",
     }

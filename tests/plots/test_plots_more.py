@@ -332,6 +332,19 @@ def test_prior_posterior_takes_names(post, average, ax):
     assert len(bc.plots.prior_posterior(alone)) == 1
 
 
+def test_prior_and_posterior_of_several_curves_together_and_of_scores_alone_are_those_of_tce(post):
+    site = np.resize(["A", "B"], int(post.data.n))
+    sites = bc.fit(
+        *post.data.to_arrays()[:2], site=site, curve="logistic", draws=200, random_state=0
+    )
+    assert len(bc.plots.prior_posterior(sites.at(site="A"))) == 3
+    for view in (sites.at(), sites.own(), sites.new()):
+        (panel,) = bc.plots.prior_posterior(view)
+        assert panel.get_title("left").startswith("TCE")
+        with pytest.raises(InputError, match="coordinates must be one of"):
+            bc.plots.prior_posterior(view, coordinates="shift_1")
+
+
 @pytest.fixture(scope="module")
 def sites():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=2)

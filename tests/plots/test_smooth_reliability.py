@@ -32,9 +32,8 @@ def test_the_band_and_the_edges_are_those_of_the_numbers(ax):
     box = band.get_datalim(ax.transData)
     dense = shown.density >= 1e-3 * shown.density.max()
     assert (box.y0, box.y1) == pytest.approx((shown.lower[dense].min(), shown.upper[dense].max()))
-    (strip,) = ax.child_axes
     parts = (shown.event_density, -shown.non_event_density)
-    for steps, part in zip(strip.patches, parts, strict=True):
+    for steps, part in zip(ax.patches, parts, strict=True):
         drawn = np.nan_to_num(steps.get_data().values)
         np.testing.assert_allclose(drawn, part / np.abs(part).max(), atol=1e-12)
 
@@ -57,7 +56,7 @@ def test_the_legend_lies_over_nothing_and_in_the_figure(name, options):
     ax.figure.canvas.draw()
     box = ax.get_legend().get_window_extent()
     others = [ax.get_window_extent(), ax.xaxis.label.get_window_extent()]
-    others += [child.get_window_extent() for child in ax.child_axes]
+    others += [part.get_window_extent() for part in (*ax.patches, *ax.texts)]
     assert not any(box.overlaps(other) for other in others)
     assert box.y0 >= 0
     assert box.x0 >= 0

@@ -219,3 +219,12 @@ def test_a_summary_by_labels_is_that_of_the_scores_of_each(average):
     ]:
         with pytest.raises(InputError, match=told):
             average.summary(population=population, by=by)
+
+
+def test_a_page_of_scores_alone_says_so(average, new, sites):
+    told = str(average.on(new).page())
+    assert told.startswith("300 scores, without outcomes, ")
+    assert "True calibration error (TCE)" in told
+    rarer = str(average.at_prevalence(0.1).page()).splitlines()[0]
+    assert "without outcomes; at a prevalence of 0.1" in rarer
+    assert str(sites.new().page()).startswith("300 scores, without outcomes")

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from bayescal.core.text import Measured
 from bayescal.model.reversed import Reversed
 from bayescal.report.facts import Limit
 from bayescal.report.verdict import (
-    Measured,
     Parts,
     Seen,
     band,

@@ -1,5 +1,7 @@
 """Second opinions on times to an event: other packages' answers, closed forms, and refusals."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -337,3 +339,12 @@ def test_sampling_weights_cannot_be_taken_apart_into_times():
     table = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.7, 0.4, 0.4], sample_weight=[1, 0.5, 2, 0.7])
     with pytest.raises(InputError, match="sampling weights"):
         estimators.martingale_observed_expected(table)
+
+
+def test_a_standard_error_that_rounding_takes_below_zero_is_none():
+    rng = np.random.default_rng(11)
+    score, time = rng.uniform(0.2, 0.9, 10).round(2), rng.exponential(1, 10).round(3) + 0.01
+    table = bc.CalibrationData(bc.Survival(time, np.ones(10, int)), score, horizon=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(bc.estimators.survival_indices(table, method="pseudo").ici)
