@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -189,11 +189,10 @@ def with_scales_in_use(fit: MultilevelDraws) -> MultilevelDraws:
 
 def modest_scale(prior: Prior) -> Prior:
     """The second prior of the average: modest errors, or smaller ones if `prior` says so."""
-    kept = {
-        name: getattr(prior, name)
-        for name in ("shift", "log_slope", "asymmetry")
-        if getattr(prior, name).sigma <= getattr(MODEST, name).sigma
-    }
+    kept = {}
+    for name in ("shift", "log_slope", "asymmetry"):
+        if getattr(prior, name).sigma <= getattr(MODEST, name).sigma:
+            kept[name] = getattr(prior, name)
     if "shift" in kept:
         kept["centre"] = prior.centre
     return replace(MODEST, others=prior.others, **kept)
@@ -300,24 +299,20 @@ class Curves:
         "scores".
         """
         kinds = {"at": self._at, "own": self._own, "average": self._average, "new": self._new}
-        return next(make(key) for kind, make in kinds.items() if kind in key)
+        return kinds[next(iter(key))](key)
 
     def _at(self, key: Mapping[str, Any]) -> Part:
         """The cases with some levels, whose curve is the mixture of those of their groups."""
-        problem, groups = self.problem, self.problem.groups_with(key["at"])
+        problem, levels = self.problem, key["at"]
+        groups = problem.groups_with(levels)
+        seen = [k for k in groups if problem.labels[k] not in problem.summaries]
         if len(groups) > 1 and problem.has_outcomes:
-            groups = [k for k in groups if problem.labels[k] not in problem.summaries]
-        title = ", ".join(
-            level if axis in SELF_NAMED else f"{axis} {level}" for axis, level in key["at"].items()
-        )
-        title = title or "All cases"
-        seen = not any(problem.labels[k] in problem.summaries for k in groups)
-        which = OneOf(title, key, self, has_outcomes=seen)
-        return self._part(
-            which,
-            problem.together(title, key["at"], groups),
-            lambda drawn: _side_by_side(drawn, groups),
-        )
+            groups = seen
+        named = [each if axis in SELF_NAMED else f"{axis} {each}" for axis, each in levels.items()]
+        title = ", ".join(named) or "All cases"
+        which = OneOf(title, key, self, has_outcomes=len(seen) == len(groups))
+        together = problem.together(title, levels, groups)
+        return self._part(which, together, partial(_side_by_side, groups=groups))
 
     def _own(self, key: Mapping[str, Any]) -> Part:
         """The cases with some levels, each row with the curve of its own group."""
@@ -331,7 +326,7 @@ class Curves:
         which = OneOf(f"{whose}, with their own curves", key, self)
         together = problem.together(which.title, levels, groups)
         rows = OwnProblem.of(together, tuple(problem.groups[problem.labels[k]] for k in groups))
-        part = self._part(which, together, lambda drawn: _side_by_side(drawn, groups))
+        part = self._part(which, together, partial(_side_by_side, groups=groups))
         return replace(part, rows=rows, law=rows.weights(data))
 
     def _average(self, key: Mapping[str, Any]) -> Part:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -105,16 +104,16 @@ class Given:
         """How many laws the effects of a level may have."""
         return self.log_det.size // max(self.size, 1)
 
-    def at(self, points: NDArray[np.intp]) -> Given:
-        """Some of the points, each as often as its index."""
-        own = each_law(points, self.laws, self.size)
-        common, precision = self.common[points], self.precision[..., own]
-        return Given(self.scales[:, points], common, precision, self.log_det[own])
+    def each_law(self, points: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where points stand by each law."""
+        return (self.size * np.arange(self.laws)[:, None] + points).ravel()
 
-    def of_kind(self, kind: Any) -> Given:
-        """The same, of numbers of one precision, but for the scales."""
-        each = (self.common, self.precision, self.log_det)
-        return Given(self.scales, *(one.astype(kind, copy=False) for one in each))
+    def at(self, points: NDArray[np.intp], kind: Any = np.float64) -> Given:
+        """Some of the points, each as often as its index; scales apart, in a precision."""
+        own, common = self.each_law(points), self.common.astype(kind, copy=False)
+        precision = self.precision.astype(kind, copy=False)[..., own]
+        log_det = self.log_det.astype(kind, copy=False)[own]
+        return Given(self.scales[:, points], common[points], precision, log_det)
 
 
 @dataclass(frozen=True)
@@ -135,8 +134,8 @@ class Expansion:
         Lower factors F of the covariances F F' of the levels, given the rest.
     weight : ndarray of shape (L, laws * n)
         Probability of each law.
-    information : ndarray of shape (n, R, R)
-        Of the rest, the levels integrated out.
+    root : ndarray of shape (n, R, R)
+        Lower Cholesky factor of the information of the rest, the levels integrated out.
     slope : tuple of ndarray
         F' times the gradient by the levels, (L, r, laws * n), and the gradient by the rest.
     log_levels : ndarray of shape (n,)
@@ -150,24 +149,17 @@ class Expansion:
     of_groups: Floats
     factor: Floats
     weight: Floats
-    information: Floats
+    root: Floats
     slope: tuple[Floats, Floats]
     log_levels: Floats
 
-    @cached_property
-    def root(self) -> Floats:
-        """Lower Cholesky factor of the information of the rest, of shape (n, R, R)."""
-        return np.asarray(np.linalg.cholesky(self.information), np.float64)
-
-    @cached_property
-    def whitened(self) -> Floats:
-        """Newton's step of the rest, in standard deviations, (n, R)."""
-        return solve_lower(self.root, self.slope[1])
-
-    def steps(self) -> tuple[Floats, Floats]:
-        """Newton's step of the levels and of the rest."""
-        rest = solve_upper(self.root, self.whitened)
-        return times(self.factor, self.slope[0] - self.pulled(rest)), rest
+    def steps(self) -> tuple[Floats, Floats, Floats]:
+        """Newton's step of the levels, at most so long, and of the rest, and twice its gain."""
+        whitened = solve_lower(self.root, self.slope[1])
+        rest = solve_upper(self.root, whitened)
+        levels = times(self.factor, self.slope[0] - self.pulled(rest))
+        np.clip(levels, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP, out=levels)
+        return levels, rest, np.vecdot(whitened, whitened)
 
     def pulled(self, rest: Floats) -> Floats:
         """By how much a move of the rest (n, R) pulls each level back: F times it."""
@@ -177,18 +169,18 @@ class Expansion:
 
     def at(self, points: NDArray[np.intp]) -> Expansion:
         """Some of the points, without their slopes."""
-        own = each_law(points, self.given.laws, self.given.size)
-        return Expansion(
-            self.layout,
-            self.given.at(points),
-            self.levels[..., own],
-            self.rest[points],
-            self.of_groups[..., own],
-            self.factor[..., own],
-            self.weight[..., own],
-            self.information[points],
-            (np.empty(0), np.empty(0)),
-            self.log_levels[points],
+        own = self.given.each_law(points)
+        return replace(
+            self,
+            given=self.given.at(points),
+            levels=self.levels[..., own],
+            rest=self.rest[points],
+            of_groups=self.of_groups[..., own],
+            factor=self.factor[..., own],
+            weight=self.weight[..., own],
+            root=self.root[points],
+            slope=(np.empty(0), np.empty(0)),
+            log_levels=self.log_levels[points],
         )
 
 
@@ -242,8 +234,8 @@ class EffectsDensity:
         self.names, self.varying = problem.pooled.curve.coordinates, problem.varying
         self.columns, r = problem.columns, len(problem.varying)
         self.moved = slice(self.columns[0], self.columns[-1] + 1)
-        self.others = [k for k in range(len(self.names)) if k not in self.columns]
-        self.common = tuple(self.names[k] for k in self.others)
+        self.others = np.setdiff1d(np.arange(len(self.names)), self.columns)
+        self.common = tuple(np.array(self.names)[self.others].tolist())
         self.correlated = r > 1 and problem.terms[0].correlated
         self.laws = 1 + (problem.robust_term is not None)
         self.scales_size = len(problem.terms) * r + self.correlated
@@ -254,46 +246,42 @@ class EffectsDensity:
         self.steps = EFFECTS_STEPS + (self.laws > 1 and self.layout.levels <= MOST_STARTS)
         self.shares = shares_of(self.layout.levels, alone=problem.terms[0].correlated)
         self.rest_size = r * self.layout.positions
-        rows = sum(part.size * part.width for part in self.parts)
+        rows, cases = 0, 0.0
+        for part in self.parts:
+            rows, cases = rows + part.size * part.width, max(cases, part.most_cases)
         self.rows = self.laws * rows
-        is_single = max((each.n for each in problem.tables.values()), default=0) <= MOST_IN_SINGLE
-        self.kind: Any = np.float32 if is_single else np.float64
+        self.kind: Any = np.float32 if cases <= MOST_IN_SINGLE else np.float64
         pairs = self.groups if self.layout.is_level else self.layout.levels * self.rest_size
         self.width = self.laws * (2 * r * rows + 4 * r * r * pairs) + 2 * self.rest_size**2
-        self._structures = self._of_terms()
+        # Prior precision of the rest by each term, at a scale of one.
+        size = self.layout.positions
+        self._structures = np.zeros((len(problem.terms), size, size))
+        for k in self.layout.rest:
+            start = self.layout.starts[k]
+            own = slice(start, start + problem.terms[k].innovations)
+            self._structures[k, own, own] = self.layout.structure(k)
         self._keep_quadratic()
-
-    def _of_terms(self) -> Floats:
-        """Prior precision of the rest by each term, at a scale of one: (terms, R', R')."""
-        layout = self.layout
-        structures = np.zeros((len(layout.terms), layout.positions, layout.positions))
-        for k in layout.rest:
-            own = slice(layout.starts[k], layout.starts[k] + layout.terms[k].innovations)
-            structures[k, own, own] = layout.structure(k)
-        return structures
 
     def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:
         """Scales (terms, n, r) and correlations (n,) at points of shape (n, size)."""
         r, terms = len(self.varying), self.problem.terms
-        scales = [
-            term.prior.scales(points[:, r * number : r * (number + 1)], self.varying)
-            for number, term in enumerate(terms)
-        ]
+        scales = np.empty((len(terms), len(points), r))
+        for k, term in enumerate(terms):
+            scales[k] = term.prior.scales(points[:, r * k : r * (k + 1)], self.varying)
         if not self.correlated:
-            return np.stack(scales), np.zeros(len(points))
-        return np.stack(scales), terms[0].prior.correlations(points[:, self.scales_size - 1])
+            return scales, np.zeros(len(points))
+        return scales, terms[0].prior.correlations(points[:, self.scales_size - 1])
 
     def given(self, points: Floats) -> Given:
         """What the effects are conditional on, at points of shape (n, size)."""
         scales, correlation = self.heterogeneity(points)
         common, inner = points[:, self.scales_size :], self.layout.inner
-        like = scales[0 if inner is None else inner]
-        laws = [inverses(like, correlation)]
+        by_law = scales[0 if inner is None else inner]
         if self.laws > 1:
-            far = unlike_scales(self.problem.prior_of_unlike, self.varying, like)
-            laws.append(inverses(far, np.zeros_like(correlation)))
-        precision, log_det = (np.concatenate(each, axis=-1) for each in zip(*laws, strict=True))
-        return Given(scales, common, precision, log_det)
+            far = unlike_scales(self.problem.prior_of_unlike, self.varying, by_law)
+            by_law = np.concatenate([by_law, far])
+            correlation = np.concatenate([correlation, np.zeros_like(correlation)])
+        return Given(scales, common, *inverses(by_law, correlation))
 
     def average(self, points: Floats, rest: Floats) -> Floats:
         """Coordinates (n, d) without effects, from points and the rest (n, R)."""
@@ -305,8 +293,7 @@ class EffectsDensity:
     def effects(self, levels: Floats, rest: Floats) -> tuple[Floats, ...]:
         """Effects of the levels of each term, (levels, n, r), from levels and the rest (n, R)."""
         by_position = rest.reshape(len(rest), -1, len(self.varying)).transpose(1, 0, 2)
-        terms = range(len(self.problem.terms))
-        return tuple(self.layout.effects_of(k, levels, by_position) for k in terms)
+        return self.layout.effects(levels, by_position)
 
     def __call__(self, points: Floats) -> Floats:
         """Log density at points of shape (n, size)."""
@@ -351,14 +338,16 @@ class EffectsDensity:
     def peaks(self, points: Floats, places: Floats | None = None) -> Peaks:
         """Where the effects peak at points of shape (n, size), from places that are known."""
         given = self.given(points)
-        near = [None] * len(self.starts) if places is None else list(places.swapaxes(0, 1))
-        each = [self._peak(given, *pair) for pair in zip(self.starts, near, strict=True)]
-        log_integral = np.stack([peak.log_integral for peak in each])
-        for k, peak in enumerate(each):
-            for earlier in each[:k]:
+        each: list[Peak] = []
+        log_integral = np.empty((len(self.starts), given.size))
+        for k, start in enumerate(self.starts):
+            peak = self._peak(given, start, None if places is None else places[:, k])
+            log_integral[k] = peak.log_integral
+            for earlier in each:
                 off = np.einsum("nji,nj->ni", earlier.at.root, peak.rest - earlier.rest)
                 same = np.vecdot(off, off) < SAME_PEAK * self.rest_size
                 log_integral[k, same] = -np.inf
+            each.append(peak)
         total = logsumexp(log_integral, axis=0)
         return Peaks(each, np.exp(log_integral - total), total)
 
@@ -373,8 +362,8 @@ class EffectsDensity:
             return peaks
         at = peaks.each[0].at
         unlike = np.repeat([[0.0, 1.0]], len(points), axis=1) + np.zeros((self.layout.levels, 1))
-        prior = self._precision(at.given, self._prior_of_average(at.rest)[1])
-        wide = replace(at, information=self._of_rest(prior, at.of_groups, at.factor, unlike))
+        prior = self._prior_of_rest(at.given, at.rest)[1]
+        wide = replace(at, root=self._root_of_rest(prior, at.of_groups, at.factor, unlike))
         sure = [self._peak(at.given, start, certain=True) for start in self.sets]
         each = [*peaks.each, peaks.each[0]._replace(at=wide), *sure]
         of_held = HELD * _shares_of(sure) if sure else np.zeros((0, len(points)))
@@ -407,14 +396,12 @@ class EffectsDensity:
             weight = weight if certain else None
             near = self._climb(given, *near, self.steps, self.told, weight, certain=certain)
         at = self.expansion(given, *near, self.told, weight)
-        gain = np.vecdot(at.whitened, at.whitened)
+        of_levels, of_rest, gain = at.steps()
         value = at.log_levels + self.log_prior_of_rest(given, at.rest)
         value += np.minimum(gain, MOST_GAIN) / 2 + self.rest_size / 2 * LOG_2_PI
         value -= np.log(np.diagonal(at.root, axis1=1, axis2=2)).sum(axis=1)
-        of_levels, of_rest = at.steps()
         near_by = np.sqrt(MOST_GAIN / np.maximum(gain, MOST_GAIN))
-        levels = at.levels + _shortened(of_levels)
-        return Peak(at, levels, at.rest + near_by[:, None] * of_rest, value)
+        return Peak(at, at.levels + of_levels, at.rest + near_by[:, None] * of_rest, value)
 
     def look_for_peaks(self, points: Floats) -> None:
         """Keep the starts from which, at these points, peaks are reached that others do not reach.
@@ -532,14 +519,11 @@ class EffectsDensity:
             gradient = gradient - products(information, times(factor, slope)[layout.level])
             apart = gradient[..., size:] - gradient[..., :size] if self.laws > 1 else None
             gradient = self._together(gradient, weight[layout.level][:, None])
-        of_rest = _by_point(sums_of(layout.of_position, gradient))
-        average, curvature = self._prior_of_average(rest)
-        of_rest[:, :r] += average
-        of_rest[:, r:] -= self._pull_of_prior(given, rest)
-        prior = self._precision(given, curvature)
+        slope_of_prior, prior = self._prior_of_rest(given, rest)
+        of_rest = _by_point(sums_of(layout.of_position, gradient)) + slope_of_prior
+        root = self._root_of_rest(prior, information, factor, weight, apart)
         return Expansion(
-            *(layout, given, levels, rest, information, factor, weight),
-            self._of_rest(prior, information, factor, weight, apart),
+            *(layout, given, levels, rest, information, factor, weight, root),
             (slope, of_rest),
             total,
         )
@@ -551,7 +535,7 @@ class EffectsDensity:
         values = values * weight
         return np.asarray(values.reshape(*values.shape[:-1], self.laws, -1).sum(axis=-2))
 
-    def _of_rest(
+    def _root_of_rest(
         self,
         prior: Floats,
         information: Floats,
@@ -559,9 +543,10 @@ class EffectsDensity:
         weight: Floats,
         apart: Floats | None = None,
     ) -> Floats:
-        """Information (n, R, R) of the rest: what groups say, the levels integrated out, and prior.
+        """Lower Cholesky factor (n, R, R) of the rest's information, the levels integrated out.
 
-        By `apart`, (groups, r, n), the gradients of two laws differ. `prior` is overwritten.
+        It is what groups say, and the prior, which is overwritten. By `apart`, (groups, r, n), the
+        gradients of two laws differ.
         """
         layout, r = self.layout, len(self.varying)
         by_group = weight[layout.level][:, None, None] if layout.inner is not None else weight
@@ -574,34 +559,37 @@ class EffectsDensity:
             inside = _of_mixtures(inside, apart, weight[layout.level])
         prior[first, :, second] += sums_of(layout.of_two, inside)
         left = _by_point(prior).reshape(-1, self.rest_size, self.rest_size)
-        if layout.is_level or layout.inner is None:
-            return left
-        size, levels, n = layout.positions, layout.levels, len(left)
-        both = sums_of(layout.of_both, information).reshape(levels, size, r, r, -1)
-        both = both.transpose(0, 1, 3, 2, 4).reshape(levels, size * r, r, -1)
-        pull = right(both, factor) * np.sqrt(weight)[:, None, None]
-        pull = pull.reshape(*pull.shape[:-1], self.laws, n).transpose(4, 3, 0, 2, 1)
-        pull = pull.reshape(n, -1, self.rest_size)
-        left -= pull.transpose(0, 2, 1) @ pull
-        return left
+        if not (layout.is_level or layout.inner is None):
+            size, levels, n = layout.positions, layout.levels, len(left)
+            both = sums_of(layout.of_both, information).reshape(levels, size, r, r, -1)
+            both = both.transpose(0, 1, 3, 2, 4).reshape(levels, size * r, r, -1)
+            pull = right(both, factor) * np.sqrt(weight)[:, None, None]
+            pull = pull.reshape(*pull.shape[:-1], self.laws, n).transpose(4, 3, 0, 2, 1)
+            pull = pull.reshape(n, -1, self.rest_size)
+            left -= pull.transpose(0, 2, 1) @ pull
+        return np.asarray(np.linalg.cholesky(left), np.float64)
 
-    def _pull_of_prior(self, given: Given, rest: Floats) -> Floats:
-        """Minus the slope of the log prior of the smaller terms, (n, R - r)."""
-        apart = rest.reshape(given.size, -1, len(self.varying))
-        pulled = np.zeros_like(apart[:, 1:])
+    def _prior_of_rest(self, given: Given, rest: Floats) -> tuple[Floats, Floats]:
+        """Slope of the log prior of the rest, (n, R), and its precision, (R', r, R', r, n).
+
+        That of the average is of the normal law with this slope.
+        """
+        r, size, n = len(self.varying), self.layout.positions, given.size
+        apart = rest.reshape(n, size, r)
+        slope, precision = np.zeros_like(apart), np.zeros((size, r, size, r, n))
         for k in self.layout.rest:
-            pulled += self._structures[k, 1:] @ apart / given.scales[k][:, None] ** 2
-        return pulled.reshape(given.size, -1)
-
-    def _precision(self, given: Given, of_average: Floats) -> Floats:
-        """Prior precision of the rest, of shape (R', r, R', r, n)."""
-        r, size = len(self.varying), self.layout.positions
-        precision = np.zeros((size, r, size, r, given.size))
-        for column in range(r):
+            slope -= self._structures[k] @ apart / given.scales[k][:, None] ** 2
+        for column, name in enumerate(self.varying):
+            law, average = self.prior.of(name), apart[:, 0, column]
+            assert isinstance(law, Normal | StudentT)  # only a shift and slopes vary
+            slope[:, 0, column], curvature = law.slope_and_curvature(average)
+            off = average - law.mu
+            at_mean = np.abs(off) < 1e-9
+            ratio = -slope[:, 0, column] / np.where(at_mean, 1.0, off)
             own = np.tensordot(self._structures, given.scales[:, :, column] ** -2.0, (0, 0))
-            own[0, 0] = of_average[:, column]
+            own[0, 0] = np.where(at_mean, -curvature, ratio)
             precision[:, column, :, column] = own
-        return precision
+        return slope.reshape(n, -1), precision
 
     def _keep_quadratic(self) -> None:
         """Keep the second-order expansion of each group's likelihood, by each law of its level.
@@ -618,25 +606,13 @@ class EffectsDensity:
     def _quadratic(self, u: Floats) -> Told:
         """What the data say, were the log likelihood the quadratic that is kept."""
         own = np.repeat(np.arange(self.laws), u.shape[2] // self.laws)
-        at, value, gradient, information = (each[..., own] for each in self._kept)
-        off = u - at
+        at, value, gradient, information = self._kept
+        off, information = u - at[..., own], information[..., own]
+        value, gradient = value[..., own], gradient[..., own]
         pulled = products(information, off)
         value = value + ((gradient - pulled / 2) * off).sum(axis=1)
         moved = self.moved
         return Told(value, (gradient - pulled)[:, moved], information[:, moved, moved])
-
-    def _prior_of_average(self, rest: Floats) -> tuple[Floats, Floats]:
-        """Slope of the log prior, and the precision of the normal law with this slope, (n, r)."""
-        slope, precision = np.empty((2, len(rest), len(self.varying)))
-        for column, name in enumerate(self.varying):
-            law = self.prior.of(name)
-            assert isinstance(law, Normal | StudentT)  # only a shift and slopes vary
-            slope[:, column], curvature = law.slope_and_curvature(rest[:, column])
-            off = rest[:, column] - law.mu
-            at_mean = np.abs(off) < 1e-9
-            ratio = -slope[:, column] / np.where(at_mean, 1.0, off)
-            precision[:, column] = np.where(at_mean, -curvature, ratio)
-        return slope, precision
 
     def _climb(
         self,
@@ -651,19 +627,15 @@ class EffectsDensity:
     ) -> tuple[Floats, Floats]:
         for step in range(steps):
             first = None if step and not certain else weight
-            of_levels, of_rest = self.expansion(given, levels, rest, told, first).steps()
-            levels, rest = levels + _shortened(of_levels), rest + _shortened(of_rest)
+            of_levels, of_rest, _ = self.expansion(given, levels, rest, told, first).steps()
+            levels = levels + of_levels
+            rest = rest + np.clip(of_rest, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
         return levels, rest
 
 
 def blocks_of_points(size: int, width: int) -> Iterator[slice]:
     """Blocks of as many points as fit where one needs `width` numbers, and of a few at least."""
     return blocks(size, width, max(EFFECTS_ROOM, LEAST_POINTS * width))
-
-
-def each_law(points: NDArray[np.intp], laws: int, size: int) -> NDArray[np.intp]:
-    """Where points, of so many, stand by each law."""
-    return (size * np.arange(laws)[:, None] + points).ravel()
 
 
 def _shares_of(peaks: list[Peak]) -> Floats:
@@ -685,10 +657,6 @@ def _of_mixtures(inside: Floats, apart: Floats, weight: Floats) -> Floats:
     off = times(factor, apart, transposed=True)
     both = both / (1 + both * (off**2).sum(axis=1, keepdims=True))
     return np.asarray(inside - (both * apart)[:, :, None] * apart[:, None])
-
-
-def _shortened(step: Floats) -> Floats:
-    return np.clip(step, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
 
 
 def _by_point(values: Floats) -> Floats:

@@ -172,10 +172,11 @@ class MultilevelDraws:
 
     def _with(self, of: Callable[[str, NDArray[Any]], NDArray[Any]]) -> MultilevelDraws:
         """The same, with what `of` makes of the name and the values of every array of draws."""
-        known = {name: getattr(self, name) for name in AXIS_OF_DRAWS}
-        changed: dict[str, Any] = {
-            name: of(name, values) for name, values in known.items() if values is not None
-        }
+        changed: dict[str, Any] = {}
+        for name in AXIS_OF_DRAWS:
+            values = getattr(self, name)
+            if values is not None:
+                changed[name] = of(name, values)
         return replace(self, **changed)
 
     def of_new_level(self, axis: str) -> Floats:

@@ -9,7 +9,6 @@ system after the other.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,64 +26,64 @@ class Layout:
 
     A robust term takes the place of the largest, `inner`. Without an exchangeable term there are no
     levels. Position 0 is the average. The first level of a walk has no effect, and no position.
-    `met` are the pairs of positions that a group has both of.
+    `met` are the pairs of positions that a group has both of. Where `is_level`, each group is a
+    level of the largest term by itself.
     """
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.terms, self.groups = problem.terms, len(problem.labels)
-        exchangeable = [k for k, term in enumerate(self.terms) if term.kind == "exchangeable"]
-        self.inner = max(
-            exchangeable,
-            key=lambda k: (self.terms[k].robust, len(self.terms[k].levels)),
-            default=None,
-        )
-        self.levels, self.level = 0, np.zeros(self.groups, np.intp)
+        self.inner, largest = None, (False, 0)
+        for k, term in enumerate(self.terms):
+            size = term.robust, len(term.levels)
+            if term.kind == "exchangeable" and size > largest:
+                self.inner, largest = k, size
+        self.levels, self.level = largest[1], np.zeros(self.groups, np.intp)
         if self.inner is not None:
-            term = self.terms[self.inner]
-            self.levels, self.level = len(term.levels), np.array(term.of_group, np.intp)
-        self.rest = [k for k in range(len(self.terms)) if k != self.inner]
-        self.starts, self.positions = {}, 1
-        for k in self.rest:
-            self.starts[k] = self.positions
-            self.positions += self.terms[k].innovations
-        self._make_sums()
-
-    def _make_sums(self) -> None:
-        """Sums over the groups of each level, of each position, and of both together."""
-        pairs = [(np.arange(self.groups), np.zeros(self.groups, np.intp))]
-        for k in self.rest:
-            term = self.terms[k]
-            first = int(term.kind == "walk")
-            of_group = np.array(term.of_group, np.intp)
-            some = np.flatnonzero(of_group >= first)
-            pairs.append((some, self.starts[k] + of_group[some] - first))
-        groups, at = (np.concatenate(each) for each in zip(*pairs, strict=True))
-        self.of_position = _sums(at, groups, (self.positions, self.groups))
+            self.level = np.array(self.terms[self.inner].of_group, np.intp)
         every = np.arange(self.groups)
-        self.of_level = _sums(self.level, every, (self.levels, self.groups), self.levels > 0)
-        size = self.levels * self.positions
-        crossed = self.level[groups] * self.positions + at
-        self.of_both = _sums(crossed, groups, (size, self.groups), self.levels > 0)
-        design = self.of_position.T.tocsr()
-        owned = [design.indices[design.indptr[g] : design.indptr[g + 1]] for g in every]
-        two = [(own[:, None] * self.positions + own).ravel() for own in owned]
-        of_group = np.repeat(every, [each.size for each in two])
-        pairs_of_groups = np.concatenate(two)
-        met = np.unique(pairs_of_groups)
+        group, at = [every], [np.zeros_like(every)]
+        self.rest, self.starts, self.positions = [], {}, 1
+        for k, term in enumerate(self.terms):
+            if k != self.inner:
+                first = int(term.kind == "walk")
+                of_group = np.array(term.of_group, np.intp) - first
+                some = np.flatnonzero(of_group >= 0)
+                group.append(some)
+                at.append(self.positions + of_group[some])
+                self.rest.append(k)
+                self.starts[k] = self.positions
+                self.positions += term.innovations
+        self._make_sums(np.concatenate(group), np.concatenate(at))
+
+    def _make_sums(self, group: NDArray[np.intp], at: NDArray[np.intp]) -> None:
+        """Sums over the groups of each level, of each position that they have, and of both."""
+        every, levels = np.arange(self.groups), self.levels
+        self.is_level = levels > 0 and np.unique(self.level).size == self.groups
+        self.of_position = _sums(at, group, (self.positions, self.groups))
+        self.of_level = None  # of groups that are the levels, in order
+        if levels != self.groups or np.any(self.level != every):
+            self.of_level = _sums(self.level, every, (levels, self.groups), levels > 0)
+        crossed = self.level[group] * self.positions + at
+        shape = levels * self.positions, self.groups
+        self.of_both = _sums(crossed, group, shape, levels > 0)
+        self.of_group = self.of_position.T.tocsr()
+        # The pairs of positions of each group: of as many as the groups have at most.
+        order = np.argsort(group, kind="stable")
+        group, at = group[order], at[order]
+        number = np.arange(group.size) - np.searchsorted(group, group)
+        owned = np.full((self.groups, number.max() + 1), -1)
+        owned[group, number] = at
+        first, second = np.broadcast_arrays(owned[:, :, None], owned[:, None])
+        has, row, column = np.nonzero((first >= 0) & (second >= 0))
+        pair = first[has, row, column] * self.positions + second[has, row, column]
+        met, index = np.unique(pair, return_inverse=True)
         self.met = np.divmod(met, self.positions)
-        row = np.searchsorted(met, pairs_of_groups)
-        self.of_two = _sums(row, of_group, (met.size, self.groups))
-        self.of_group = design
+        self.of_two = _sums(index, has, (met.size, self.groups))
 
     def of_groups(self, rest: Floats, r: int) -> Floats:
         """What the rest, of shape (n, R), adds to the coordinates of groups, (groups, r, n)."""
         by_position = rest.reshape(len(rest), self.positions, r).transpose(1, 2, 0)
         return sums_of(self.of_group, by_position)
-
-    @cached_property
-    def is_level(self) -> bool:
-        """Whether each group is a level of the largest term by itself."""
-        return self.inner is not None and np.unique(self.level).size == self.groups
 
     def structure(self, term: int) -> Floats:
         """Prior precision of the positions of a term other than the largest, at a scale of one."""
@@ -94,19 +93,26 @@ class Layout:
         step = np.diff(np.eye(size + 1), axis=0)[:, 1:]
         return np.asarray(step.T / np.array(own.elapsed) @ step)
 
-    def effects_of(self, term: int, levels: Floats, rest: Floats) -> Floats:
-        """Effects of a term, (levels, n, r), from those of the largest and of the positions."""
-        if term == self.inner:
-            return levels
-        own, start = self.terms[term], self.starts[term]
-        effects = rest[start : start + own.innovations]
-        if own.kind == "exchangeable":
-            return effects
-        return np.concatenate([np.zeros_like(effects[:1]), effects])
+    def effects(self, levels: Floats, rest: Floats) -> tuple[Floats, ...]:
+        """Effects of each term, (levels, n, r), from those of the largest and of the positions."""
+        each = []
+        for k, term in enumerate(self.terms):
+            effects = levels
+            if k != self.inner:
+                effects = rest[self.starts[k] : self.starts[k] + term.innovations]
+            if term.kind == "walk":
+                effects = np.concatenate([np.zeros_like(effects[:1]), effects])
+            each.append(effects)
+        return tuple(each)
 
 
-def sums_of(sums: csr_array, values: Floats) -> Floats:
-    """Sums over groups or positions, for values of shape (groups or positions, ..., n)."""
+def sums_of(sums: csr_array | None, values: Floats) -> Floats:
+    """Sums over groups or positions, for values of shape (groups or positions, ..., n).
+
+    The values themselves where each is a sum.
+    """
+    if sums is None:
+        return values
     flat = sums @ values.reshape(len(values), -1)
     return np.asarray(flat).reshape(sums.shape[0], *values.shape[1:])
 

@@ -6,9 +6,8 @@ coordinates or coefficients, and then the points, so that every operation runs o
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -53,26 +52,27 @@ class Told(NamedTuple):
 
 
 class SiteLikelihood(ABC):
-    """Likelihoods of the curves of S sites, of one family and prior: `numbers` of all."""
+    """Likelihoods of the curves of S sites, of one family and prior: `numbers` of all.
 
-    def __init__(self, problem: Problem, columns: list[int], numbers: Sequence[int]) -> None:
-        self.curve = problem.curve
+    A curve of one of them needs `width` numbers, and none has more than `most_cases`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        columns: list[int],
+        numbers: Any,
+        width: int,
+        most_cases: float,
+    ) -> None:
+        self.curve, self.size = problem.curve, len(numbers)
+        self.width, self.most_cases = width, most_cases
         self.moved = slice(columns[0], columns[-1] + 1)
         self.numbers = np.array(numbers, dtype=np.intp)
         shape = (len(self.curve.positive), self.curve.size)
         self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
         self._is_plain = np.array_equal(self._combination, np.eye(self.curve.size))
-
-    @property
-    def size(self) -> int:
-        """Number of sites."""
-        return self.numbers.size
-
-    @property
-    @abstractmethod
-    def width(self) -> int:
-        """Numbers that a curve of one of the sites needs."""
 
     @abstractmethod
     def log_likelihood(self, u: Any) -> Any:
@@ -166,24 +166,24 @@ class _Nodes(NamedTuple):
     @classmethod
     def of(cls, each: Sequence[LikelihoodRows]) -> Self:
         """Those of the rows of each site."""
-        size, most, k = len(each), max(one.size for one in each), len(each[0].columns)
-        followed = [one for one in each if isinstance(one, RowsGivenSteps)]
-        parts = max((one.weight.size for one in followed), default=0)
-        made = cls(
+        size, most, parts, k = len(each), 0, 0, len(each[0].columns)
+        for one in each:
+            most = max(most, one.size)
+            parts = max(parts, one.weight.size if isinstance(one, RowsGivenSteps) else 0)
+        basis, trials, events = (
             np.zeros((size, most, k)),
             np.zeros((size, most)),
-            np.array([[one.constant, *one.events] for one in each]),
-            np.zeros((size, parts, k)),
-            np.zeros((3, size, parts, 1)),
+            np.empty((size, k)),
         )
+        late, partial = np.zeros((size, parts, k)), np.zeros((3, size, parts, 1))
         for number, one in enumerate(each):
-            made.basis[number, : one.size] = one.columns.T
-            made.trials[number, : one.size] = one.trials
-        for number, one in enumerate(followed):
-            own = slice(one.weight.size)
-            made.late[number, own] = one.late.T
-            made.partial[:, number, own, 0] = one.weight, one.share, one.other
-        return made
+            basis[number, : one.size], trials[number, : one.size] = one.columns.T, one.trials
+            events[number, 0], events[number, 1:] = one.constant, one.events
+            if isinstance(one, RowsGivenSteps):
+                own = slice(one.weight.size)
+                late[number, own] = one.late.T
+                partial[:, number, own, 0] = one.weight, one.share, one.other
+        return cls(basis, trials, events, late, partial)
 
 
 class TableLikelihood(SiteLikelihood):
@@ -196,22 +196,18 @@ class TableLikelihood(SiteLikelihood):
         self,
         problem: Problem,
         columns: list[int],
-        numbers: Sequence[int],
+        numbers: Any,
         rows: Sequence[Any],
         adjustments: Sequence[Adjustment | None] = (),
     ) -> None:
         nodes = self._nodes = _Nodes.of(rows)
-        self._single = _Nodes(*(each.astype(np.float32) for each in nodes))
+        self._single = _Nodes(*map(np.float32, nodes))
         slopes = nodes.basis[..., 1:].transpose(0, 2, 1)
         self._weighted = nodes.trials[:, None] * slopes
         self._products = _pairs(slopes, self._weighted)
         self._clustered = _Clustered.of(adjustments)
-        super().__init__(problem, columns, numbers)
-
-    @property
-    def width(self) -> int:
-        """Nodes of each site, and entries that are known in part."""
-        return int(self._nodes.trials.shape[1] + self._nodes.late.shape[1])
+        width = nodes.trials.shape[1] + nodes.late.shape[1]
+        super().__init__(problem, columns, numbers, width, nodes.trials.sum(axis=1).max())
 
     def log_likelihood(self, u: Any) -> Any:
         """Log likelihood of the single outcomes, without binomial coefficients.
@@ -311,22 +307,20 @@ def of_tables(
     problem: Problem, columns: list[int], densities: Mapping[int, CurveDensity]
 ) -> list[SiteLikelihood]:
     """Likelihoods of the tables of sites, by number, those of about as many nodes together."""
-    return [
-        TableLikelihood(
-            *(problem, columns, same, [densities[k].rows for k in same]),
-            [densities[k].adjustment for k in same],
-        )
-        for same in _of_one_size({k: density.rows.size for k, density in densities.items()})
-    ]
+    numbers, each = np.array(list(densities)), list(densities.values())
+    made: list[SiteLikelihood] = []
+    for same in _of_one_size(np.array([one.rows.size for one in each])):
+        own = [each[k] for k in same]
+        adjustments = [one.adjustment for one in own]
+        rows = [one.rows for one in own]
+        made.append(TableLikelihood(problem, columns, numbers[same], rows, adjustments))
+    return made
 
 
-def _of_one_size(sizes: Mapping[int, int]) -> Iterable[list[int]]:
+def _of_one_size(sizes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """What has about as many rows, together."""
-    doublings: dict[int, list[int]] = {}
-    for k, size in sizes.items():
-        doubled = math.ceil(math.log2(max(size / SITE_NODES.first, 1)))
-        doublings.setdefault(doubled, []).append(k)
-    return doublings.values()
+    doubled = np.ceil(np.log2(np.maximum(sizes / SITE_NODES.first, 1)))
+    return list(map(np.flatnonzero, np.unique(doubled)[:, None] == doubled))
 
 
 # Steps to the modes of all sites, of which a site needs three.
@@ -339,44 +333,35 @@ def rows_of_sites(groups: Sequence[Problem]) -> list[LikelihoodRows]:
     As `CurveDensity` chooses them for one table, and all at once: the modes of a thousand cells are
     found in the time of ten.
     """
-    rows = [every_row(group) for group in groups]
-    for same in _of_one_size({k: each.size for k, each in enumerate(rows)}):
-        count, of_one = SITE_NODES.first, groups[same[0]]
-        joint = JointPrior(of_one.prior, of_one.curve.coordinates)
-        left = [k for k in same if rows[k].size > count]
-        at = np.zeros((len(rows), of_one.curve.size))
-        while left and count <= SITE_NODES.most:
+    rows, curve = list(map(every_row, groups)), groups[0].curve
+    sizes = np.array([each.size for each in rows])
+    prior, at = JointPrior(groups[0].prior, curve.coordinates), np.zeros((len(rows), curve.size))
+    for left in _of_one_size(sizes):
+        count = SITE_NODES.first
+        while count <= SITE_NODES.most and (left := left[sizes[left] > count]).size:
             every = [rows[k] for k in left]
-            few = _at_nodes(of_one, every, [groups[k].table.score for k in left], count)
-            columns = list(range(of_one.curve.size))
-            part, whole = (TableLikelihood(of_one, columns, left, some) for some in (few, every))
-            mode, information, converged = _modes(part, joint, at[left])
+            few = _at_nodes([groups[k] for k in left], every, count)
+            part, whole = (TableLikelihood(groups[0], [0], left, some) for some in (few, every))
+            mode, information, converged = _modes(part, prior, at[left])
             around = mode[..., None] + _round_modes(information)
-            error = np.abs(part.log_likelihood(around) - whole.log_likelihood(around)).max(axis=1)
-            found = converged & (error <= SITE_NODES.error)
-            for k, each, is_found in zip(left, few, found, strict=True):
-                rows[k] = each if is_found else rows[k]
-            at[left], count = np.where(converged[:, None], mode, 0.0), 2 * count
-            left = [k for k, is_found in zip(left, found, strict=True) if not is_found]
-            left = [k for k in left if rows[k].size > count]
-    return [_with_cases(each) for each in rows]
-
-
-def _with_cases(rows: LikelihoodRows) -> LikelihoodRows:
-    some = rows.trials > 0
-    if some.all():
-        return rows
-    return replace(rows, columns=rows.columns[:, some], trials=rows.trials[some])
+            error = np.abs(part.log_likelihood(around) - whole.log_likelihood(around))
+            found = converged & (error.max(axis=1) <= SITE_NODES.error)
+            for k in np.flatnonzero(found):
+                rows[left[k]] = few[k]
+            at[left] = np.where(converged[:, None], mode, 0.0)
+            left, count = left[~found], 2 * count
+    return rows
 
 
 def _at_nodes(
-    problem: Problem, every: Sequence[LikelihoodRows], scores: Sequence[Floats], count: int
+    groups: Sequence[Problem], every: Sequence[LikelihoodRows], count: int
 ) -> list[LikelihoodRows]:
     """The nodes of the Gauss rules of several tables, in place of all of their rows."""
-    start = np.cumsum([0] + [score.size for score in scores[:-1]])
-    x, trials = logit(np.concatenate(scores)), np.concatenate([each.trials for each in every])
+    trials = np.concatenate([each.trials for each in every])
+    x = logit(np.concatenate([group.table.score for group in groups]))
+    start = np.cumsum([0, *(each.size for each in every[:-1])])
     nodes, weight, _ = gauss_of_groups(x, trials, start, count)
-    columns = columns_at(problem, nodes.ravel()).reshape(-1, *nodes.shape).swapaxes(0, 1)
+    columns = columns_at(groups[0], nodes.ravel()).reshape(-1, *nodes.shape).swapaxes(0, 1)
     return [
         replace(each, columns=own, trials=cases)
         for each, own, cases in zip(every, columns, weight, strict=True)
@@ -384,39 +369,35 @@ def _at_nodes(
 
 
 def _modes(
-    part: SiteLikelihood, prior: JointPrior, start: Floats
+    part: SiteLikelihood, prior: JointPrior, at: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Modes (S, d) of the curves of all sites, the information there, and which were found."""
-    at, scale, still = start, np.ones(len(start)), np.zeros(len(start), dtype=bool)
+    scale, still = np.ones((len(at), 1)), np.zeros(len(at), dtype=bool)
     value, slope, information = _told_with_prior(part, prior, at)
     for _ in range(STEPS_TO_MODES):
         step = np.linalg.solve(information, slope[..., None])[..., 0]
         still = np.vecdot(slope, step) < NEAR
         if still.all():
             break
-        near = at + scale[:, None] * np.clip(step, -SITE_NODES.longest, SITE_NODES.longest)
-        of_near = _told_with_prior(part, prior, near)
-        better = ~still & (of_near[0] > value)
-        at = np.where(better[:, None], near, at)
-        value, slope, information = (
-            np.where(better.reshape(-1, *[1] * (old.ndim - 1)), new, old)
-            for old, new in zip((value, slope, information), of_near, strict=True)
-        )
-        scale = np.where(better, 1.0, scale / 2)
+        near = at + scale * np.clip(step, -SITE_NODES.longest, SITE_NODES.longest)
+        told = _told_with_prior(part, prior, near)
+        better = ~still & (told.value > value)
+        at, value = np.where(better[:, None], near, at), np.where(better, told.value, value)
+        slope = np.where(better[:, None], told.gradient, slope)
+        information = np.where(better[:, None, None], told.information, information)
+        scale = np.where(better[:, None], 1.0, scale / 2)
     return at, information, still
 
 
-def _told_with_prior(
-    part: SiteLikelihood, prior: JointPrior, at: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _told_with_prior(part: SiteLikelihood, prior: JointPrior, at: Floats) -> Told:
     """Log posterior density (S,), its gradient (S, d) and information (S, d, d), of all sites."""
-    value, slope, information = (each[..., 0] for each in part.told(at[..., None]))
-    value, slope, information = value + prior.logpdf(at), slope.copy(), information.copy()
+    value, slope, information = part.told(at[..., None])
+    slope, information = slope[..., 0].copy(), information[..., 0].copy()
     for k, law in prior.laws[0]:
         of_prior, curvature = law.slope_and_curvature(at[:, k])
         slope[:, k] += of_prior
         information[:, k, k] += np.maximum(-curvature, LEAST_PRECISION)
-    return value, slope, information
+    return Told(value[:, 0] + prior.logpdf(at), slope, information)
 
 
 def _round_modes(information: Floats) -> Floats:
@@ -432,12 +413,7 @@ class SummaryLikelihood(SiteLikelihood):
 
     def __init__(self, summary: Summary, columns: list[int], number: int) -> None:
         self.summary = summary
-        super().__init__(summary.problem, columns, [number])
-
-    @property
-    def width(self) -> int:
-        """Scores over which a curve has its mean."""
-        return self.summary.weight.size
+        super().__init__(summary.problem, columns, [number], summary.weight.size, np.inf)
 
     def log_likelihood(self, u: Any) -> Any:
         """Log likelihood of the summaries, without constants."""

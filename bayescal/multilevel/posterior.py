@@ -278,11 +278,8 @@ class MultilevelPosterior:
         if name not in self._views:
             if len(self._views) * self.draws > MOST_KEPT:
                 del self._views[next(iter(self._views))]
-            self._views[name] = self._made(key)
+            self._views[name] = CalibrationPosterior([fit.part(key) for fit in self._fits])
         return self._views[name]
-
-    def _made(self, key: Mapping[str, Any]) -> CalibrationPosterior:
-        return CalibrationPosterior([fit.part(key) for fit in self._fits])
 
     @cached_property
     def _views(self) -> dict[str, CalibrationPosterior]:
@@ -316,11 +313,7 @@ class MultilevelPosterior:
         InputError
             If there is no such axis or level, or no case has all of the levels.
         """
-        return self._view({"at": self._checked(levels, by_name)})
-
-    def _checked(self, levels: Any, by_name: dict[str, Any]) -> dict[str, str]:
-        """Levels that there are, in the order of the axes."""
-        return check_levels(self.problem, as_mapping(levels) | by_name)
+        return self._view({"at": check_levels(self.problem, as_mapping(levels) | by_name)})
 
     def own(
         self, levels: Mapping[str, Any] | None = None, /, **by_name: Any
@@ -353,7 +346,7 @@ class MultilevelPosterior:
                 "own() is of patients, and all sites are known by their summaries. Ask for at() "
                 "of a site, average() or new()."
             )
-        return self._view({"own": self._checked(levels, by_name)})
+        return self._view({"own": check_levels(self.problem, as_mapping(levels) | by_name)})
 
     def now(
         self, levels: Mapping[str, Any] | None = None, /, **by_name: Any
@@ -432,7 +425,8 @@ class MultilevelPosterior:
         key = {"new": self._one_axis(by)}
         if scores is None:
             return self._view(key)
-        return self._made(key | {"scores": as_scores(scores, "scores").tolist()})
+        key["scores"] = as_scores(scores, "scores").tolist()
+        return CalibrationPosterior([fit.part(key) for fit in self._fits])
 
     def _one_axis(self, by: Any) -> str:
         """The axis that is named, or the only one."""

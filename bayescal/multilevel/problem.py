@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from operator import add
+from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -85,12 +85,14 @@ class MultilevelProblem:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Names of the groups, in order."""
-        return tuple(in_order([*self.data.groups, *(site.label for site in self.known)]))
+        return tuple(in_order([*self.data.groups, *map(attrgetter("label"), self.known)]))
 
     @cached_property
     def cells(self) -> tuple[tuple[str, ...], ...]:
         """The level of each group in every axis."""
-        return _cells(self.labels, self.axes)
+        if len(self.axes) == 1:
+            return tuple(zip(self.labels, strict=True))
+        return tuple(map(tuple, map(json.loads, self.labels)))
 
     @property
     def dim(self) -> str:
@@ -112,12 +114,12 @@ class MultilevelProblem:
         """Whether the groups are ordered periods, and nothing else."""
         return len(self.terms) == 1 and self.walk is not None
 
-    @property
+    @cached_property
     def walk(self) -> Term | None:
         """The term of ordered periods, if there is one."""
         return next((term for term in self.terms if term.kind == "walk"), None)
 
-    @property
+    @cached_property
     def robust_term(self) -> Term | None:
         """The term of which a level may be unlike the others, if there is one."""
         return next((term for term in self.terms if term.robust), None)
@@ -130,18 +132,17 @@ class MultilevelProblem:
     @property
     def heterogeneity(self) -> Heterogeneity:
         """The prior of the scales of the first term that is no interaction, if there is one."""
-        plain = (term.prior for term in self.terms if len(term.axes) == 1)
-        return next(plain, self.terms[0].prior)
+        return min(self.terms, key=lambda term: len(term.axes) > 1).prior
 
-    @property
+    @cached_property
     def prior_of_unlike(self) -> Prior:
         """The prior by whose scales levels unlike the others are spread."""
         return (self if self.against is None else self.against).pooled.prior
 
-    @property
+    @cached_property
     def varying(self) -> tuple[str, ...]:
         """Coordinates that effects move; any other is common to all groups."""
-        return tuple(name for name in self.pooled.curve.coordinates if name in VARYING)
+        return tuple(filter(VARYING.__contains__, self.pooled.curve.coordinates))
 
     def log_at_two_scales(self, scales: Floats) -> Floats:
         """Log prior density (n,) of scales (terms, n, r) by two laws, over that of the one in use.
@@ -157,17 +158,28 @@ class MultilevelProblem:
     @cached_property
     def columns(self) -> list[int]:
         """Columns of the coordinates that effects move."""
-        return [self.pooled.curve.coordinates.index(name) for name in self.varying]
+        return list(map(self.pooled.curve.coordinates.index, self.varying))
 
     @cached_property
     def groups(self) -> dict[str, Problem]:
-        """The problem of each group, with the constants of all groups, by label.
+        """The problem of each group, by label, with the constants of all groups.
 
-        That of a site known by its summaries has the scores it is taken to have, and no outcomes.
+        And a stream of random numbers of its own. That of a site known by its summaries has the
+        scores it is taken to have, and no outcomes.
         """
-        return {label: self._group(label) for label in self.labels}
+        groups, known = {}, {}
+        for site in self.known:
+            known[site.label] = scores_of_known(self.pooled, site)
+        size = len(self.labels)
+        most = next((rows for least, rows in ROWS_OF_MANY.items() if size > least), None)
+        for label in self.labels:
+            data = known[label] if label in known else self.data.select(label)
+            seed = int(self.pooled.rng(f"site {label}").integers(2**63))
+            data = data.with_several_clusters()
+            groups[label] = replace(self.pooled, data=data, seed=seed, most_rows=most)
+        return groups
 
-    @property
+    @cached_property
     def tables(self) -> dict[str, Problem]:
         """The problem of each group with patients."""
         return {label: self.groups[label] for label in self.data.groups}
@@ -185,12 +197,13 @@ class MultilevelProblem:
         """What the data of every group say at its coordinates, of groups of one size together."""
         if self.against is not None:
             return self.against.likelihoods
-        known = {self.labels.index(label): each for label, each in self.summaries.items()}
-        tables = [k for k in range(len(self.labels)) if k not in known]
-        return [
-            *of_tables(self.pooled, self.columns, self.densities(tables, SITE_NODES)),
-            *(SummaryLikelihood(each, self.columns, k) for k, each in known.items()),
-        ]
+        tables = list(map(self.labels.index, self.tables))
+        each = []
+        if tables:
+            each = of_tables(self.pooled, self.columns, self.densities(tables, SITE_NODES))
+        for label, summary in self.summaries.items():
+            each.append(SummaryLikelihood(summary, self.columns, self.labels.index(label)))
+        return each
 
     @property
     def shared_steps(self) -> SharedSteps:
@@ -198,19 +211,19 @@ class MultilevelProblem:
         return steps_in_common(self.pooled, self.labels, self.tables)
 
     def densities(
-        self, groups: Iterable[int], nodes: Nodes = CURVE_NODES
+        self, groups: Sequence[int], nodes: Nodes = CURVE_NODES
     ) -> dict[int, CurveDensity]:
         """The density of the curve of some groups; of times, given the likeliest steps of Q."""
-        each = {k: self.groups[self.labels[k]].of_single_cases() for k in groups}
-        if self.pooled.of_times:
-            shared = self.shared_steps
-            made = {k: given_steps(group, k, shared) for k, group in each.items()}
-        elif nodes is SITE_NODES:
-            rows = zip(each.items(), rows_of_sites(list(each.values())), strict=True)
-            made = {k: CurveDensity(group, rows=own) for (k, group), own in rows}
-        else:
-            made = {k: CurveDensity(group, nodes) for k, group in each.items()}
-        return {k: density.adjusted_by(self.adjustments.get(k)) for k, density in made.items()}
+        made, single = {}, [self.groups[self.labels[k]].of_single_cases() for k in groups]
+        batch = nodes is SITE_NODES and not self.pooled.of_times
+        rows = rows_of_sites(single) if batch else [None] * len(single)
+        for k, group, own in zip(groups, single, rows, strict=True):
+            if self.pooled.of_times:
+                density = given_steps(group, k, self.shared_steps)
+            else:
+                density = CurveDensity(group, nodes, own)
+            made[k] = density.adjusted_by(self.adjustments.get(k))
+        return made
 
     @cached_property
     def adjustments(self) -> dict[int, Adjustment]:
@@ -229,48 +242,30 @@ class MultilevelProblem:
             shared = self.shared_steps
         return adjustments_of(self.data, each, self.prior_of_unlike, shared)
 
-    def _group(self, label: str) -> Problem:
-        """The problem of one group, with a stream of random numbers of its own."""
-        data = self._table(label).with_several_clusters()
-        seed = int(self.pooled.rng(f"site {label}").integers(2**63))
-        most = next((rows for n, rows in ROWS_OF_MANY.items() if len(self.labels) > n), None)
-        return replace(self.pooled, data=data, seed=seed, most_rows=most)
-
-    def _table(self, label: str) -> CalibrationData:
-        """The cases of one group; of a site known by its summaries, scores that it may have."""
-        known = {site.label: site for site in self.known}
-        if label in known:
-            return scores_of_known(self.pooled, known[label])
-        return self.data.select(label)
-
     def groups_with(self, levels: Mapping[str, str]) -> list[int]:
         """Indices of the groups that have all of these levels; of all, if there are none."""
         chosen = np.ones(len(self.cells), dtype=bool)
         for axis, level in levels.items():
-            chosen &= self._level_of_group[axis] == level
+            chosen &= self._level_of_group[list(self.axes).index(axis)] == level
         return np.flatnonzero(chosen).tolist()
 
     @cached_property
-    def _level_of_group(self) -> dict[str, NDArray[np.object_]]:
+    def _level_of_group(self) -> NDArray[np.object_]:
         """The level of every group, by axis."""
-        return {
-            axis: np.array(of, dtype=object)
-            for axis, of in zip(self.axes, zip(*self.cells, strict=True), strict=True)
-        }
+        return np.array(self.cells, dtype=object).T
 
     def together(self, name: str, levels: Mapping[str, str], groups: Sequence[int]) -> Problem:
         """The problem of the groups with some levels, whose curve is the mixture of theirs.
 
         `name` says which they are: their stream of random numbers is their own.
         """
-        labels = [self.labels[k] for k in groups]
-        parts = [self.groups[label] for label in labels]
-        if len(parts) == 1:
-            return parts[0]
+        if len(groups) == 1:
+            return self.groups[self.labels[groups[0]]]
+        parts = [self.groups[self.labels[k]] for k in groups]
         if self.has_outcomes:
             data = (self.data.select(**levels) if levels else self.data).pooled()
         else:
-            data = reduce(add, map(self._table, labels))
+            data = reduce(add, [part.data for part in parts])
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
         joined = replace(self.pooled, data=data.with_several_clusters(), seed=seed)
         weighted = [part.table._replace(trials=part.data.trials) for part in parts]
@@ -438,14 +433,6 @@ def _in_time(data: CalibrationData, vary: Sequence[Vary]) -> dict[str, tuple[str
     """The levels of walks in order of time, by name."""
     walks = [each for each in vary if each.kind == "walk"]
     return {each.name: _periods_of(data, each).labels for each in walks}
-
-
-def _cells(
-    labels: Sequence[str], axes: Mapping[str, tuple[str, ...]]
-) -> tuple[tuple[str, ...], ...]:
-    if len(axes) == 1:
-        return tuple((label,) for label in labels)
-    return tuple(tuple(json.loads(label)) for label in labels)
 
 
 def scores_alone(y_prob: Any, known: KnownSites, roles: CaseRoles) -> CalibrationData:

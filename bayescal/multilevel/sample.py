@@ -35,7 +35,6 @@ from bayescal.multilevel.density import (
     Peak,
     Peaks,
     blocks_of_points,
-    each_law,
 )
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import over_steps
@@ -77,16 +76,15 @@ def draw_effects_at(
         [_log_proposed(peak, chosen, rest) for peak in peaks.each], axis=0, b=peaks.share[:, chosen]
     )
     log_weight = -log_proposed - peaks.log_integral[chosen]
-    drawn = []
+    size, n = density.layout.levels, len(chosen)
+    levels = np.empty((size, n, len(density.varying)), density.kind)
+    share, unlike = np.empty(n), np.empty((size, n), dtype=bool)
     for k in np.unique(of_peak):
-        mine = of_peak == k
-        drawn.append(levels_given_rest(density, peaks.each[k], chosen[mine], rest[mine], rng))
-    back = np.argsort(np.argsort(of_peak, kind="stable"), kind="stable")
-    levels, total, share, unlike = (
-        np.concatenate(each, axis)[(slice(None),) * axis + (back,)]
-        for each, axis in zip(zip(*drawn, strict=True), (1, 0, 0, 1), strict=True)
-    )
-    return DrawnEffects(levels, rest, log_weight + total, share, unlike)
+        own = np.flatnonzero(of_peak == k)
+        of_own = levels_given_rest(density, peaks.each[k], chosen[own], rest[own], rng)
+        levels[:, own], total, share[own], unlike[:, own] = of_own
+        log_weight[own] += total
+    return DrawnEffects(levels, rest, log_weight, share, unlike)
 
 
 def levels_given_rest(
@@ -103,7 +101,7 @@ def levels_given_rest(
     if density.layout.inner is None:
         total += density.log_likelihood(at.given, at.levels, rest).sum(axis=0)
         return at.levels.transpose(0, 2, 1), total, share, unlike
-    own = each_law(chosen, density.laws, peak.at.given.size)
+    own = peak.at.given.each_law(chosen)
     centre, pulled = peak.levels[..., own], at.pulled(rest - peak.rest[chosen])
     degrees = max(LEAST_DEGREES, len(centre))
     standard = even_points(centre.shape, degrees, rng)
@@ -179,7 +177,7 @@ def _log_density_of_levels(
     """Log of prior times likelihood of each level, (L, N, K), at effects (L, r, N, K)."""
     *_, both, count = levels.shape
     repeated = np.repeat(np.arange(given.size), count)
-    given = given.of_kind(levels.dtype).at(repeated)
+    given = given.at(repeated, levels.dtype)
     flat = levels.reshape(*levels.shape[:2], -1)
     value = sums_of(density.layout.of_level, density.log_likelihood(given, flat, rest[repeated]))
     value += density.log_prior_of_levels(given, flat)
@@ -289,12 +287,8 @@ def _at_points(
             draw_effects_at(density, density.proposals(points[part], places[part]), chosen, rng)
         )
         density.advance(len(chosen))
-    axes = dict(zip(DrawnEffects._fields, (1, 0, 0, 0, 1), strict=True))
-    joined = {
-        name: np.concatenate([getattr(each, name) for each in drawn], axis)
-        for name, axis in axes.items()
-    }
-    return np.repeat(points, count, axis=0), DrawnEffects(**joined)
+    joined = map(np.concatenate, zip(*drawn, strict=True), (1, 0, 0, 0, 1))
+    return np.repeat(points, count, axis=0), DrawnEffects(*joined)
 
 
 def _corrected(sample: Sample, log_ratio: Floats) -> tuple[Floats, dict[str, float]]:
