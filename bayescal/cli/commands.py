@@ -148,11 +148,17 @@ def _ahead(given: Parsed, terminal: Terminal, request: Request, how: dict[str, A
     if scores and new is not None:
         raise InputError("--case and --new are both of cases without outcomes. Take one.")
     if sum(map(bool, (named.site, named.period))) + len(named.subgroup) > 1:
-        raise InputError("--site, --period and --subgroup each say whose case it is. Take one.")
+        raise InputError(
+            "a case is of one hospital, period or subgroup here. Of --site, --period and "
+            "--subgroup give one, or none."
+        )
     if given["at"] is not None and named.site is None and not named.subgroup:
         raise InputError("--at goes with --site or --subgroup, whose level it is.")
     if new is not None and named.subgroup:
-        raise InputError("--subgroup names no new cases. Take --site or --period, or neither.")
+        raise InputError(
+            "--new is of cases of another hospital (--site), of the next period (--period), or "
+            "like all of these. Leave --subgroup out."
+        )
     of_cases: Any = _as_probabilities(scores, request.as_written) if scores else None
     predictions = read_from(request)
     if new is not None:

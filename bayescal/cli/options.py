@@ -181,6 +181,10 @@ def parsed(command: Command, words: Sequence[str]) -> Parsed:
             continue
         name = _named(typed.removeprefix("--").replace("_", "-"))
         if name not in command.options or not typed.startswith("--"):
+            if typed == f"--{name}" and name in OPTIONS:
+                raise InputError(
+                    f"{typed} is an option of other commands, not of {command.name}.{_see(command)}"
+                )
             raise InputError(f"there is no option {shortened(typed)}.{_meant(name, command)}")
         option = OPTIONS[name]
         if not option.value:

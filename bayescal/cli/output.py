@@ -204,7 +204,7 @@ def _fingerprint(data: CalibrationData) -> str:
 # What new cases must have in common with those before.
 MEANINGS = ("outcome", "event", "prob", "sample_weight", "site", "period", "cluster")
 # Characters of a fingerprint that a message shows.
-DIGITS = 12
+SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class RunningTable:
             if one["fingerprint"] == new["fingerprint"]:
                 raise InputError(
                     f"{new['file']} holds the same {count(new['cases'], 'case')} as {one['file']}, "
-                    f"which {self.path} has already (fingerprint {new['fingerprint'][:DIGITS]}). "
+                    f"which {self.path} has already (fingerprint {new['fingerprint'][:SHOWN]}). "
                     "Leave them out, or count them twice with --force."
                 )
         for meaning in MEANINGS:

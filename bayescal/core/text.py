@@ -66,12 +66,15 @@ class Measured(NamedTuple):
         """The numbers of a row of a table or of a mapping, by names such as `tce_{}`."""
         return cls(*[float(row[names.format(end)]) for end in cls._fields])
 
-    def told(self, apart: float | None = None, beside: str = "") -> str:
-        """As text, `0.75 (0.64 to 0.84)`, with `beside` within the brackets."""
-        if math.isnan(self.lower):
+    def told(self, apart: float | None = None, beside: str = "", of: str = "") -> str:
+        """As text, `0.75 (0.64 to 0.84)`; within the brackets `of` stands first, `beside` last.
+
+        No end is rounded onto `apart` if the interval excludes it.
+        """
+        if math.isnan(self.lower) and not math.isnan(self.estimate):
             return f"{self.estimate:.2f}"
         middle, low, high = rounded(self, self.lower, self.upper, apart)
-        return f"{middle} ({low} to {high}{beside})"
+        return f"{middle} ({of}{low} to {high}{beside})"
 
 
 def signed(value: float, places: int = 4) -> str:
@@ -84,12 +87,8 @@ def signed(value: float, places: int = 4) -> str:
 def interval(
     estimate: float, lower: float, upper: float, ci_prob: float, apart: float | None = None
 ) -> str:
-    """An estimate and its credible interval: `0.043 (95 % CrI 0.031 to 0.052)`.
-
-    No end is rounded onto `apart` if the interval excludes it.
-    """
-    middle, low, high = rounded((estimate, lower, upper), lower, upper, apart)
-    return f"{middle} ({percent(ci_prob)} CrI {low} to {high})"
+    """An estimate and its credible interval: `0.043 (95 % CrI 0.031 to 0.052)`."""
+    return Measured(estimate, lower, upper).told(apart, of=f"{percent(ci_prob)} CrI ")
 
 
 def percent(probability: float) -> str:
@@ -274,6 +273,20 @@ sample_weight : array-like of shape (n_samples,), optional
     "counts": """\
 sample_weight : array-like of shape (n_samples,), optional
     Counts of cases.""",
+    "recalibrated_scores": """\
+X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+    Predicted probabilities.""",
+    "refuses_others": """\
+Raises
+------
+InputError
+    If these are not probabilities of the classes that it was fitted to, with logits or
+    features if there were such.""",
+    "of_each_class": """\
+classes_ : ndarray of shape (n_classes,)
+    Labels, in the order of the columns of `predict_proba`; of two, the second is the event.
+recalibrators_ : list
+    With more than two classes, the one of each class against the rest.""",
     "returns_share": """\
 Returns
 -------

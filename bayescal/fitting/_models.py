@@ -395,7 +395,7 @@ class ModelComparison:
         errors = self._of_each(self._populations(), "tce")
         table = _table("populations", title, "Patients, model", errors)
         subject = (
-            f"{len(self.models)} models, {len(self.labels)} sites, "
+            f"{len(self.models)} models, {count(len(self.labels), 'site')}, "
             f"{cases_and_events(data.n, data.events, data.n)}"
         )
         record = {**of_these.record, "populations": _recorded(table)}
@@ -507,6 +507,8 @@ def compare_models(
         _refuse_several(y_true, "y_true")
     named = given_of(y_true, models, roles, name="models")
     named.refuse(TAKEN, NOT_TAKEN)
+    if named.words.get("horizon") is not None:
+        as_horizon(named.words["horizon"])
     of_models = named.y_prob
     if named.columns is not None:
         columns = of_models if hasattr(of_models, "items") else {named.columns.prob: of_models}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks, by_group
 from bayescal.core.optimise import maximise
 from bayescal.data.rows import add_up
 from bayescal.data.times import FollowUp
@@ -215,7 +215,7 @@ class GroupNodes:
     def of(cls, group: NDArray[np.intp], weight: Floats, at: Floats, count: int) -> GroupNodes:
         """At most `count` nodes of each group of entries, which are `at` some place."""
         signed = group * 2 + (weight < 0)
-        order = np.argsort(signed, kind="stable")
+        order = by_group(signed)
         start, own = np.flatnonzero(np.diff(signed[order], prepend=-1)), weight[order]
         nodes, total, split = gauss_of_groups(at[order], np.abs(own), start, count)
         some = np.flatnonzero(total)
@@ -724,8 +724,7 @@ def cases_of_times(
     if (~left).any():  # the mean, in each row, of what being without an event at entry tells
         row, weight = partial.row[~left], partial.weight[~left]
         total = np.maximum(table.trials, np.bincount(row, -weight, table.score.size))
-        at: Any = (slice(None), row)
-        np.add.at(before, at, late[:, ~left] * (weight / total[row]))
+        np.add.at(before.T, row, (late[:, ~left] * (weight / total[row])).T)
     density = [event[:, had] + before[:, had], other[:, free] + before[:, free]]
     density.append(late[:, left] + before[:, partial.row[left]])
     count = np.concatenate([entries.events[had], entries.free[free], partial.weight[left]])

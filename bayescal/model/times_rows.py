@@ -146,7 +146,9 @@ class Correction:
         g = g.astype(np.float32, copy=False)
         without = g * self._less
         without += 1
-        rates = [each / without for each in (g, 1 - g)[: len(self._alone)]]
+        rates = [g / without]
+        if len(self._alone) > 1:
+            rates.append((1 - g) / without)
         value = np.log(without, out=without).astype(np.float64) @ self.weight
         told = [rate @ alone.T for rate, alone in zip(rates, self._alone, strict=True)]
         trace = np.sum([each[:, -1] for each in told], axis=0)
@@ -266,13 +268,15 @@ class TimesRows:
         if self.correction.serves(self._curves(self.columns, coefficients, rates)[0]):
             return self
         columns = columns_at(self.problem, self.correction.partial.x)
-        g = self._curves(columns, coefficients, rates)[0]
+        g = self._curves(columns, coefficients, rates, "f8")[0]
         return replace(self, correction=self.correction.likeliest(g))
 
     @staticmethod
-    def _curves(columns: Floats, coefficients: Floats, rates: Floats) -> Floats:
-        g = expit_in_place((coefficients @ columns).astype(np.float32))
-        low, high = np.split(rates.astype("f4"), 2, axis=1)
+    def _curves(
+        columns: Floats, coefficients: Floats, rates: Floats, precision: str = "f4"
+    ) -> Floats:
+        g = expit_in_place((coefficients @ columns).astype(precision))
+        low, high = np.split(rates.astype(precision), 2, axis=1)
         return bounded_probability(g, low, high) if rates.shape[1] else g
 
 

@@ -21,6 +21,7 @@ from scipy.special import logsumexp, softmax
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import DiagnosticWarning
 from bayescal.core.sampling import resample
+from bayescal.core.text import count
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_size
@@ -380,7 +381,9 @@ def counted(problem: MultilevelProblem) -> str:
     if len(axes) > 1:
         return f"{len(problem.labels)} cells"
     ((name, each),) = axes
-    return f"{len(each)} {name}s" if name in SELF_NAMED else f"{len(each)} levels of {name}"
+    return (
+        count(len(each), name) if name in SELF_NAMED else f"{count(len(each), 'level')} of {name}"
+    )
 
 
 def _side_by_side(drawn: MultilevelDraws, groups: list[int]) -> Floats:

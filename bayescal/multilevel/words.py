@@ -77,7 +77,9 @@ def _size(post: Any) -> list[str]:
     sites = counted(problem)
     if not post.has_outcomes:
         return [f"{sites} known by their summaries, at {count(data.n, 'score')}"]
-    known = f"; {len(problem.known)} sites known by their summaries" if problem.known else ""
+    known = (
+        f"; {count(len(problem.known), 'site')} known by their summaries" if problem.known else ""
+    )
     return [f"{sites}, {data.size_in_words}{known}"]
 
 

@@ -21,7 +21,7 @@ from bayescal.core.errors import (
     as_levels,
     check_choice,
 )
-from bayescal.core.text import count, documented, interval, percent, rounded, told_apart
+from bayescal.core.text import Measured, count, documented, interval, percent, told_apart
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import quantile
 from bayescal.estimators import binned, smooth
@@ -395,10 +395,9 @@ def smooth_reliability(
     _mirror(axes, (-foot, HEIGHT), sides, (style.EVENTS, style.NON_EVENTS), ("events", "others"))
     style.move_down(axes, foot)
     error = shown.smooth_ece
-    numbers = rounded((error.estimate, error.lower, error.upper), error.lower, error.upper)
-    told = "SmoothECE {} ({} interval {} to {})"
-    told = told.format(numbers[0], percent(error.ci_prob), *numbers[1:])
-    axes.plot([], [], ls="", label=told)
+    numbers = Measured(error.estimate, error.lower, error.upper)
+    told = numbers.told(of=f"{percent(error.ci_prob)} interval ")
+    axes.plot([], [], ls="", label=f"SmoothECE {told}")
     if as_flag(legend, "legend"):
         style.legend_beneath(axes, columns=2, foot=foot)
     return axes

@@ -348,12 +348,15 @@ def _groups(
         pooled = {"All cases": post.at()}
     else:
         pooled = {f"Next {one}": post.new(one)}
+    tables = [_rows_of(post, views, name, level) for name in chosen]
     if one is not None and one != "period":  # others have an order of their own
-        rows = {key: _row_of("", view, chosen[0], level) for key, view in views.items()}
-        heights = {key: np.inf if row is None else row.middle for key, row in rows.items()}
-        views = {key: views[key] for key in sorted(views, key=heights.__getitem__)}
+        heights = {row.name: row.middle for row in tables[0]}
+        for table in tables:
+            table.sort(key=lambda row: heights.get(row.name, np.inf))
         pooled = {f"Average {one}": post.average()} | pooled
-    tables = [_rows_of(post, views, pooled, name, level) for name in chosen]
+    for name, table in zip(chosen, tables, strict=True):
+        last = (_row_of(each, view, name, level, kind="pooled") for each, view in pooled.items())
+        table.extend(row for row in last if row is not None)
     size = 7.2 * (1 + 0.6 * (len(chosen) - 1)), HEADER + 0.6 + ROW * (len(tables[0]) + 1)
     panels = style.as_panels(
         axes,
@@ -374,7 +377,6 @@ def _groups(
 def _rows_of(
     post: MultilevelPosterior,
     views: Mapping[tuple[str, str], CalibrationPosterior],
-    pooled: Mapping[str, CalibrationPosterior],
     name: str,
     level: float,
 ) -> list[Row]:
@@ -389,13 +391,11 @@ def _rows_of(
         share = float(np.nan_to_num(size["cases"])) / most
         row = _row_of(each, view, name, level, raw=raw.get(name, np.nan), share=share)
         rows[factor] += [] if row is None else [row]
-    headed = [
+    return [
         row
         for factor, each in rows.items()
         for row in ([Row(label(factor), kind="heading")] * (len(rows) > 1) + each)
     ]
-    last = [_row_of(title, view, name, level, kind="pooled") for title, view in pooled.items()]
-    return [*headed, *(row for row in last if row is not None)]
 
 
 def _row_of(

@@ -27,7 +27,6 @@ from bayescal.core.text import (
     count,
     interval,
     percent,
-    rounded,
     signed,
 )
 from bayescal.gain import RecalibrationGain
@@ -194,8 +193,7 @@ def gain(
         told = _in_words(axes, result, measure, values)
     else:
         _draw_gain(axes, values, estimate, (lower, upper), ci_prob)
-        middle, first, last = map(minus, rounded((estimate, lower, upper), lower, upper))
-        told = f"{middle} ({percent(ci_prob)} CrI {first} to {last}). "
+        told = f"{minus(interval(estimate, lower, upper, ci_prob))}. "
         told += f"Probability that it helped {chance(result.prob_above(0, measure))}. "
         if measure == "tce":
             exact = result.prob_calibrated

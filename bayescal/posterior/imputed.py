@@ -104,14 +104,19 @@ def mixed_curves(each: Sequence[Floats]) -> Floats:
 def mixed_coordinates(parts: Sequence[Part]) -> dict[str, Floats]:
     """Working coordinates of all imputations in turn, at the centre of the first.
 
-    Those of an average are not widened: its families have different coordinates.
+    Those of an average are not widened: its families have different coordinates. A spline has more
+    deviations on more distinct scores; those that one imputation lacks are left out.
     """
     centre, is_widened = parts[0].problem.frame.centre, parts[0].averaged is None
     each = []
     for part in parts:
         drawn = dict(zip(part.problem.curve.coordinates, part.u.T.copy(), strict=True))
         each.append(at_centre(drawn, part.problem.frame.centre, centre))
-    return {name: mixed([one[name] for one in each], is_widened=is_widened) for name in each[0]}
+    return {
+        name: mixed([one[name] for one in each], is_widened=is_widened)
+        for name in each[0]
+        if all(name in one for one in each)
+    }
 
 
 def mixed_performances(each: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:

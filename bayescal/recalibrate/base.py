@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import isfunction
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, SeparationError, as_count, as_number
 from bayescal.core.optimise import EDGE, maximise
-from bayescal.core.text import shortened
+from bayescal.core.text import documented, shortened
 from bayescal.data.cases import (
     aligned,
     as_scores,
@@ -263,10 +264,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         `bayescal.fit` reads them: a quarter of the way to the nearest other one.
     weight_type : {"counts", "sampling"} or None
         What `sample_weight` is; None for counts if all are whole numbers, else sampling weights.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, in the order of the columns of `predict_proba`; of two, the second is the event.
-    recalibrators_ : list of Recalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
     """
 
     uses_features = False
@@ -275,6 +273,10 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     ends_: tuple[float, float] = (0.0, 1.0)
     weight_type: WeightType | None = None
     _columns: list[Any] | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _with_paragraphs(cls)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None) -> Self:
         """Learn to recalibrate, from cases that the model was not trained on.
@@ -313,18 +315,14 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
 
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
             Of two classes, the probability of the event.
 
-        Raises
-        ------
-        InputError
-            If these are not probabilities of the classes it was fitted to.
+        %(refuses_others)s
         """
         return self._recalibrated(X)
 
@@ -350,17 +348,13 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
 
-        Raises
-        ------
-        InputError
-            If these are not probabilities of the classes it was fitted to.
+        %(refuses_others)s
         """
         return both_columns(self._recalibrated(X))
 
@@ -369,17 +363,13 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
 
         Returns
         -------
         ndarray of shape (n_samples,)
 
-        Raises
-        ------
-        InputError
-            If these are not probabilities of the classes it was fitted to.
+        %(refuses_others)s
         """
         return self._labels(self._recalibrated(X))
 
@@ -388,8 +378,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -480,13 +469,11 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _recalibrated(self, X: Any, **of_cases: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes."""
-        proba = self._read_scores(X)
-        for name, values in of_cases.items():
-            check_same_length(len(values), name, len(proba), "X")
+        proba = self._read_scores(X, **of_cases)
         recalibrate = self._map if proba.ndim == 1 else self._map_classes
         return recalibrate(np.clip(proba, *self.ends_), **of_cases)
 
-    def _read_scores(self, X: Any) -> Floats:
+    def _read_scores(self, X: Any, **of_cases: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes, as they came."""
         check_is_fitted(self)
         proba = as_probabilities(as_fitted(in_order(X, self.classes_), self._columns))
@@ -496,10 +483,22 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
                 f"X has {columns} column{'s' if columns > 1 else ''}, but {size} classes were "
                 "seen when this was fitted. Pass a column for each class."
             )
+        for name, values in of_cases.items():
+            check_same_length(len(values), name, len(proba), "X")
         return proba[:, 1] if (size, columns) == (2, 2) else proba
 
     def _labels(self, recalibrated: Floats) -> NDArray[Any]:
         return np.asarray(self.classes_[both_columns(recalibrated).argmax(axis=1)])
+
+
+def _with_paragraphs(kind: type) -> None:
+    """Put the shared paragraphs into the docstrings of a class and of its methods."""
+    documented(kind)
+    for method in filter(isfunction, vars(kind).values()):
+        documented(method)
+
+
+_with_paragraphs(Recalibrator)
 
 
 def both_columns(recalibrated: Floats) -> Floats:

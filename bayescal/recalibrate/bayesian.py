@@ -113,18 +113,14 @@ class BayesianRecalibrator(Recalibrator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
 
         Returns
         -------
         ndarray of shape (draws, n_samples) or, with more classes, (draws, n_samples, n_classes)
             Of two classes, the probability of the event. A draw is of one curve for all cases.
 
-        Raises
-        ------
-        InputError
-            If these are not probabilities of the classes it was fitted to.
+        %(refuses_others)s
         """
         return self._draws_at(self._read_scores(X))
 
@@ -133,8 +129,7 @@ class BayesianRecalibrator(Recalibrator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
         ci_prob : float in (0, 1)
 
         Returns
@@ -142,10 +137,7 @@ class BayesianRecalibrator(Recalibrator):
         lower, upper : ndarray of shape (n_samples,), or (n_samples, n_classes) with more classes
             Of the probability that a case with this score has the event, not of its outcome.
 
-        Raises
-        ------
-        InputError
-            If these are not probabilities of the classes it was fitted to.
+        %(refuses_others)s
         """
         tail = (1 - as_level(ci_prob)) / 2
 
@@ -258,9 +250,7 @@ class TPMRecalibrator(Recalibrator):
     ----------
     curve_ : BPMCurve
         With coefficients `a`, `b`, `c` and the loss.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of TPMRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     See Also
     --------

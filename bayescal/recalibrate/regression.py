@@ -75,9 +75,7 @@ class InterceptRecalibrator(Recalibrator):
     Attributes
     ----------
     shift_ : float
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of InterceptRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -127,9 +125,7 @@ class LogisticRecalibrator(LinearRecalibrator):
     intercept_, slope_ : float
         Of the joint fit. The slope is below 1 when the scores are too extreme, and negative when
         they order the outcomes the wrong way round.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of LogisticRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -184,9 +180,7 @@ class BetaRecalibrator(LinearRecalibrator):
     ----------
     a_, b_, c_ : float
         The identity has a = b = 1 and c = 0; a = b is logistic recalibration.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of BetaRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -578,9 +572,7 @@ class SplineRecalibrator(Recalibrator):
         Distinct scores, or means of neighbouring ones when there are more than 2048.
     levels_ : ndarray of shape (n_rows,)
         Recalibrated probability at these, interpolated between them and constant beyond.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of SplineRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----

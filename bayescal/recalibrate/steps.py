@@ -188,9 +188,7 @@ class HistogramRecalibrator(StepRecalibrator):
         Highest score of each step but the last.
     levels_ : ndarray of shape (n_steps,)
         Recalibrated probability of each step.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of HistogramRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -268,9 +266,7 @@ class BBQRecalibrator(StepRecalibrator):
         Highest score of each step of the average but the last.
     levels_ : ndarray of shape (n_steps,)
         Recalibrated probability of each step.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of BBQRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -350,9 +346,7 @@ class IsotonicRecalibrator(Recalibrator):
     ----------
     isotonic_ : sklearn.isotonic.IsotonicRegression
         The regression, which keeps the ends of the steps.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of IsotonicRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -627,8 +621,7 @@ class DiagonalRecalibrator(Recalibrator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
         logits : array-like of shape (n_samples, n_classes), optional
             What `X` is the softmax of, if it was fitted with logits.
 
@@ -637,10 +630,7 @@ class DiagonalRecalibrator(Recalibrator):
         ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
             Of two classes, the probability of the event.
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and logits that it was fitted to.
+        %(refuses_others)s
         """
         return self._recalibrated(X, **self._as_fitted(X, logits))
 
@@ -656,10 +646,7 @@ class DiagonalRecalibrator(Recalibrator):
         -------
         ndarray of shape (n_samples, n_classes)
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and logits that it was fitted to.
+        %(refuses_others)s
         """
         return both_columns(self._recalibrated(X, **self._as_fitted(X, logits)))
 
@@ -675,10 +662,7 @@ class DiagonalRecalibrator(Recalibrator):
         -------
         ndarray of shape (n_samples,)
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and logits that it was fitted to.
+        %(refuses_others)s
         """
         return self._labels(self._recalibrated(X, **self._as_fitted(X, logits)))
 
@@ -780,9 +764,7 @@ class SmoothRecalibrator(Recalibrator):
         sigma.
     scores_, outcomes_, weights_ : ndarray of shape (n_samples,)
         The cases that it was fitted to, which the curve is computed from.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of SmoothRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----

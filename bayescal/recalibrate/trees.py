@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count
 from bayescal.core.optimise import log_odds_of, maximise
-from bayescal.data.cases import aligned, check_same_length, column_names
+from bayescal.data.cases import aligned, column_names
 from bayescal.data.rows import Rows, collapse
 from bayescal.recalibrate.base import Recalibrator, as_amount, as_fitted, both_columns
 from bayescal.recalibrate.steps import cuts_between
@@ -229,8 +229,7 @@ class TreeRecalibrator(Recalibrator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
+        %(recalibrated_scores)s
         features : array-like of shape (n_samples, n_features), optional
             The features of the cases, if it was fitted with features.
 
@@ -239,10 +238,7 @@ class TreeRecalibrator(Recalibrator):
         ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
             Of two classes, the probability of the event.
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return self._recalibrated(X, **self._as_fitted(X, features))
 
@@ -258,10 +254,7 @@ class TreeRecalibrator(Recalibrator):
         -------
         ndarray of shape (n_samples, n_classes)
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return both_columns(self._recalibrated(X, **self._as_fitted(X, features)))
 
@@ -277,10 +270,7 @@ class TreeRecalibrator(Recalibrator):
         -------
         ndarray of shape (n_samples,)
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return self._labels(self._recalibrated(X, **self._as_fitted(X, features)))
 
@@ -301,10 +291,7 @@ class TreeRecalibrator(Recalibrator):
             From 0 to `n_leaves_` - 1, from the left of the tree to its right; a column for the tree
             of each class.
 
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
+        %(refuses_others)s
         """
         return self._leaf(X, None, **self._as_fitted(X, features))
 
@@ -342,9 +329,7 @@ class TreeRecalibrator(Recalibrator):
 
     def _leaf(self, X: Any, n_bins: int | None, **of_cases: Any) -> NDArray[np.intp]:
         """Number of the leaf of each case, in the pruned tree or in one of so many leaves."""
-        proba = self._read_scores(X)
-        for name, values in of_cases.items():
-            check_same_length(len(values), name, len(proba), "X")
+        proba = self._read_scores(X, **of_cases)
         if proba.ndim == 2:
             members = zip(self.recalibrators_, proba.T, strict=True)
             return np.column_stack([tree._leaf(each, n_bins, **of_cases) for tree, each in members])
@@ -461,9 +446,7 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
         Leaves after pruning.
     n_split_features_ : int
         Features that it was fitted to; 0 if it parts the cases by the score.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of DecisionTreeRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----
@@ -591,9 +574,7 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
         Leaves after pruning.
     n_split_features_ : int
         Features that it was fitted to; 0 if it parts the cases by the score.
-    classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of ProbabilityCalibrationTreeRecalibrator
-        With more than two classes, the one of each class against the rest.
+    %(of_each_class)s
 
     Notes
     -----

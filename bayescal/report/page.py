@@ -85,7 +85,7 @@ def page_of(
     page = Page(
         **words, sections=tuple(sections), notes=tuple(notes), record=record, tone=verdict.tone
     )
-    return page.worded(f.worded)
+    return page.worded(f.worded) if f.labels.by_standard else page
 
 
 def subject(f: Facts) -> str:

@@ -226,20 +226,17 @@ def off_by(error: Measured, may_be_exact: bool) -> str:
     return f"off by {middle} {'point' if middle == '1' else 'points'} ({low} to {high})"
 
 
-def _given_off(s: Seen, row: Measured) -> str:
-    """That an interval is given an error, where it excludes 1 and there may be none."""
-    clear = excludes(row.lower, row.upper, 1)
-    return " if it is off at all" if s.may_be_exact and clear else ""
-
-
-def _ratio(s: Seen) -> str:
-    return f"O/E {s.ratio.told(1, _given_off(s, s.ratio))}"
+def _ratio(s: Seen, name: str = "O/E", row: Measured | None = None) -> str:
+    """A ratio; that it is given an error, where its interval excludes 1 and there may be none."""
+    of = row or s.ratio
+    clear = excludes(of.lower, of.upper, 1)
+    return f"{name} {of.told(1, ' if it is off at all' if s.may_be_exact and clear else '')}"
 
 
 def _slope(s: Seen) -> str:
     if s.slope is None:
         return f"the slope is not defined, since {s.no_slope}"
-    return f"slope {s.slope.told(1, _given_off(s, s.slope))}"
+    return _ratio(s, "slope", s.slope)
 
 
 def level_of(s: Seen) -> str:

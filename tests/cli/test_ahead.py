@@ -74,11 +74,11 @@ def test_a_score_is_typed_on_the_scale_of_the_scores(run, refused, cases, scale,
     ("words", "told"),
     [
         (["--case", "0.2", "--at", "A"], "--at goes with --site or --subgroup"),
-        (["--case", "0.2", "--site", "hospital", "--period", "risk"], "each say whose case"),
+        (["--case", "0.2", "--site", "hospital", "--period", "risk"], "give one, or none"),
         (["--case", "0.2", "--new", "new.csv"], "Take one"),
         (["--case", "0.2", "--limit", ".1"], "--limit goes with an assessment"),
         (["--case", "1.2"], "--case 1.2 is outside [0, 1]"),
-        (["--new", "new.csv", "--subgroup", "hospital"], "--subgroup names no new cases"),
+        (["--new", "new.csv", "--subgroup", "hospital"], "Leave --subgroup out"),
         (["--new", "none.csv", "--site", "hospital"], "there is no file"),
     ],
 )

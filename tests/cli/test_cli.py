@@ -293,6 +293,7 @@ def test_bad_files(refused, tmp_path, name):
         (["--unknown"], "there is no option --unknown. See 'bayescal assess --help'."),
         (["--outcom", "y"], "there is no option --outcom. Did you mean --outcome?"),
         (["-x"], "there is no option -x."),
+        (["--output", "y.csv"], "--output is an option of other commands, not of assess. See "),
         (["another.csv"], "'another.csv' is one argument too many."),
         (["--force"], "--force goes with --update"),
         (["--at", "B"], "--at goes with --case"),

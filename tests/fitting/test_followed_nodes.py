@@ -104,6 +104,24 @@ def test_the_integral_over_the_steps_is_that_of_each_curve(kind):
     assert np.std(_by_steps(nodes, g)) > 0.02
 
 
+@pytest.mark.parametrize("kind", ["delayed", "competing"])
+def test_how_the_curvature_moves_with_the_steps_is_its_derivative(kind):
+    problem = problem_of(300, "beta", kind)
+    steps, partial = correction_of(problem).steps, entries_of(problem).partial
+    shares, g = steps.shares_of(partial), expit(0.3 + 0.8 * partial.x)
+    root = np.random.default_rng(4).normal(size=(steps.at.size, steps.at.size))
+    matrix = root @ root.T
+
+    def trace(at):
+        return (matrix * (steps.of_events(at)[2] - shares(at).late(g, partial.weight)[2])).sum()
+
+    closed = shares(steps.at).slope_of_trace(g, partial.weight, matrix)
+    closed += steps.slope_of_trace(matrix)
+    moves = 1e-4 * np.eye(steps.at.size)
+    by_differences = [(trace(steps.at + up) - trace(steps.at - up)) / 2e-4 for up in moves]
+    np.testing.assert_allclose(closed, by_differences, rtol=1e-5, atol=1e-3)
+
+
 def test_a_grid_of_times_keeps_what_cases_tell_of_any_steps():
     problem = problem_of(30_000, "beta")
     partial, grid = entries_of(problem).partial, grid_of(problem)

@@ -183,6 +183,7 @@ def test_cases_told_several_times_differ_as_they_do_once(cases):
         ({"site": ["A", "B"]}, "site has 2"),
         ({"sample_weight": [0.5] * 1200}, "sampling weights, and compare_models"),
         ({"sample_weight": [2] * 1200, "weight_type": "sampling"}, "it takes counts"),
+        ({"horizon": [1, 2], "models": {"a": [[0.5] * 2] * 1200}}, "horizon is 2 times here"),
         ({"period": [1] * 1200}, "period cannot be given .* takes site, cluster, horizon, and"),
         ({"cluster": ["A", "B"]}, "cluster has 2"),
         ({"models": {"old": [0.5] * 1200, "new": [0.5]}}, r"models\['new'\] has 1"),

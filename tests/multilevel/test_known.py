@@ -460,3 +460,12 @@ def test_patients_and_summaries_are_updated():
     np.testing.assert_array_equal(first.tce(), again.tce())
     with pytest.raises(InputError, match="'z' of known is among the groups"):
         bc.update(post, y[60:], s[60:], site=np.resize(["a", "z"], 60))
+
+
+def test_one_site_is_told_as_one():
+    site = np.repeat(["A", "B"], 20)
+    options = {"curve": "intercept", "draws": 100, "random_state": 1}
+    post = bc.fit([0, 1] * 20, [0.3, 0.6] * 20, site=site, known=RATIO | {"site": ["K"]}, **options)
+    assert "; 1 site known by" in str(post)
+    alone = bc.fit(None, [0.3, 0.6], known=RATIO, engine="importance", **options)
+    assert str(alone.average()).startswith("The average of 1 site\n")

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bayescal as bc
 from bayescal.posterior.imputed import (
     between_factor,
     in_turn,
@@ -66,3 +67,12 @@ def test_imputations_take_turns(shape):
 def test_the_factor_vanishes_with_many_imputations():
     factors = [between_factor(m) for m in (2, 5, 100)]
     assert factors == pytest.approx([3**0.5, 1.5**0.5, (101 / 99) ** 0.5])
+
+
+def test_coordinates_are_those_that_all_imputations_have():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
+    post = bc.fit(y, imputation=[s, (5 * s).round(1) / 5], draws=200, random_state=1)
+    names = [set(one.coordinates) for one in post.imputations]
+    assert names[0] != names[1]
+    assert set(post.coordinates) == names[0] & names[1]
+    assert post.floor_and_ceiling().empty
