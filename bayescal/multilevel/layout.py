@@ -76,9 +76,9 @@ class Layout:
         first, second = np.broadcast_arrays(owned[:, :, None], owned[:, None])
         has, row, column = np.nonzero((first >= 0) & (second >= 0))
         pair = first[has, row, column] * self.positions + second[has, row, column]
-        met, index = np.unique(pair, return_inverse=True)
+        met = np.unique(pair)
         self.met = np.divmod(met, self.positions)
-        self.of_two = _sums(index, has, (met.size, self.groups))
+        self.of_two = _sums(np.searchsorted(met, pair), has, (met.size, self.groups))
 
     def of_groups(self, rest: Floats, r: int) -> Floats:
         """What the rest, of shape (n, R), adds to the coordinates of groups, (groups, r, n)."""
@@ -144,10 +144,17 @@ def covariance_factor(precision: Floats) -> Floats:
 
 def products(matrices: Floats, vectors: Floats) -> Floats:
     """Matrices (..., r, r, n) times vectors (..., r, n)."""
-    product = matrices[..., 0, :] * vectors[..., :1, :]
-    for k in range(1, vectors.shape[-2]):
-        product += matrices[..., k, :] * vectors[..., k : k + 1, :]
-    return np.asarray(product)
+    return np.asarray(np.einsum("...ijn,...jn->...in", matrices, vectors))
+
+
+def transposed_products(matrices: Floats, vectors: Floats) -> Floats:
+    """Transposes of matrices (..., r, r, n) times vectors (..., r, n)."""
+    return np.asarray(np.einsum("...ijn,...in->...jn", matrices, vectors))
+
+
+def dots(left: Floats, right: Floats) -> Floats:
+    """Inner products (L, ...) of vectors (L, r, ...)."""
+    return np.asarray(np.einsum("li...,li...->l...", left, right))
 
 
 def inverses(scales: Floats, correlation: Floats) -> tuple[Floats, Floats]:
@@ -160,35 +167,6 @@ def inverses(scales: Floats, correlation: Floats) -> tuple[Floats, Floats]:
             share = 1.0 if i == j else -correlation
             precision[i, j] = share / (scales[:, i] * scales[:, j] * left)
     return precision, -2 * np.log(scales).sum(axis=1) - (np.log(left) if r > 1 else 0.0)
-
-
-def times(factor: Floats, values: Floats, *, transposed: bool = False) -> Floats:
-    """Lower factors (L, r, r, n), or their transposes, times values of shape (L, r, n)."""
-    product = np.zeros(values.shape)
-    for i in range(values.shape[1]):
-        for k in range(i + 1):
-            if transposed:
-                product[:, k] += factor[:, i, k] * values[:, i]
-            else:
-                product[:, i] += factor[:, i, k] * values[:, k]
-    return product
-
-
-def right(values: Floats, factor: Floats) -> Floats:
-    """Matrices (L, k, r, n) times lower factors (L, r, r, n)."""
-    product = np.zeros((*values.shape[:3], factor.shape[-1]))
-    for i in range(values.shape[2]):
-        for k in range(i, values.shape[2]):
-            product[:, :, i] += values[:, :, k] * factor[:, k, i, None]
-    return product
-
-
-def squared(values: Floats) -> Floats:
-    """Matrices (L, r, r, n) times their transposes."""
-    square = values[:, :, None, 0] * values[:, None, :, 0]
-    for k in range(1, values.shape[2]):
-        square += values[:, :, None, k] * values[:, None, :, k]
-    return np.asarray(square)
 
 
 def solve_lower(root: Floats, vectors: Floats) -> Floats:

@@ -330,8 +330,8 @@ STEPS_TO_MODES = 50
 def rows_of_sites(groups: Sequence[Problem]) -> list[LikelihoodRows]:
     """Of the table of each group as few nodes as agree with its rows, or all of these.
 
-    As `CurveDensity` chooses them for one table, and all at once: the modes of a thousand cells are
-    found in the time of ten.
+    As `CurveDensity` chooses them for one table, and of all tables at once: a thousand cells take
+    the time of ten.
     """
     rows, curve = list(map(every_row, groups)), groups[0].curve
     sizes = np.array([each.size for each in rows])
@@ -341,15 +341,17 @@ def rows_of_sites(groups: Sequence[Problem]) -> list[LikelihoodRows]:
         while count <= SITE_NODES.most and (left := left[sizes[left] > count]).size:
             every = [rows[k] for k in left]
             few = _at_nodes([groups[k] for k in left], every, count)
-            part, whole = (TableLikelihood(groups[0], [0], left, some) for some in (few, every))
-            mode, information, converged = _modes(part, prior, at[left])
+            of_few, of_every = (
+                TableLikelihood(groups[0], [0], left, some) for some in (few, every)
+            )
+            mode, information, converged = _modes(of_few, prior, at[left])
             around = mode[..., None] + _round_modes(information)
-            error = np.abs(part.log_likelihood(around) - whole.log_likelihood(around))
-            found = converged & (error.max(axis=1) <= SITE_NODES.error)
-            for k in np.flatnonzero(found):
+            error = np.abs(of_few.log_likelihood(around) - of_every.log_likelihood(around))
+            agree = converged & (error.max(axis=1) <= SITE_NODES.error)
+            for k in np.flatnonzero(agree):
                 rows[left[k]] = few[k]
             at[left] = np.where(converged[:, None], mode, 0.0)
-            left, count = left[~found], 2 * count
+            left, count = left[~agree], 2 * count
     return rows
 
 
@@ -371,7 +373,7 @@ def _at_nodes(
 def _modes(
     part: SiteLikelihood, prior: JointPrior, at: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Modes (S, d) of the curves of all sites, the information there, and which were found."""
+    """Modes (S, d) of the curves of all sites, the information there, and which converged."""
     scale, still = np.ones((len(at), 1)), np.zeros(len(at), dtype=bool)
     value, slope, information = _told_with_prior(part, prior, at)
     for _ in range(STEPS_TO_MODES):
