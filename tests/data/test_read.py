@@ -55,7 +55,7 @@ def test_a_table_on_the_grid_says_what_it_lacks(needs):
 
 def test_groups_are_refused_with_the_cure():
     table = CalibrationData(Y, S, site=list("aabbb"))
-    with pytest.raises(InputError, match=r"data.select\(name\).*data.pooled"):
+    with pytest.raises(InputError, match=r"data.select\(site='a'\).*data.pooled"):
         read_cases(table)
     assert read_cases(table.pooled()).scores.size
 

@@ -24,7 +24,7 @@ def grouped():
 
 @pytest.mark.parametrize("door", [bc.compare, prepare])
 def test_every_door_of_one_curve_refuses_a_table_of_several_groups(door):
-    with pytest.raises(InputError, match=r"holds 2 groups .*data.select\(name\)"):
+    with pytest.raises(InputError, match=r"holds 2 groups .*data.select\(site='a'\)"):
         door(grouped())
 
 
