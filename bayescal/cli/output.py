@@ -283,7 +283,8 @@ class RunningTable:
     def introduce(self) -> str:
         """How many cases there are, in a sentence."""
         times = count(len(self.added), "addition")
-        return f"With those in {self.path.name}: {count(self.cases.n, 'case')} of {times}."
+        cases = count(round(self.cases.effective_size, 1), "case")
+        return f"With those in {self.path.name}: {cases} of {times}."
 
     def write(self) -> list[Path]:
         """Replace the file, all at once; and which it is."""
