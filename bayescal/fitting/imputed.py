@@ -9,6 +9,7 @@ from bayescal.core.arrays import as_seed
 from bayescal.core.errors import InputError, as_draws, as_items
 from bayescal.core.text import shortened
 from bayescal.data.table import CalibrationData
+from bayescal.model.saturated import UNLIKE_IMPUTATIONS
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, mixture
 
@@ -130,6 +131,7 @@ def combine_imputations(
 def _check_alike(first: Any, other: Any, index: int) -> None:
     """Refuse posteriors that are not of the same cases, curves and settings."""
     cures = {"the curve": "Take the same one of each."}
+    cures["the family"] = f"Fit every imputation in the same way. {UNLIKE_IMPUTATIONS}"
     cures |= dict.fromkeys(("cases", "effective_size"), "Imputations are of the same cases.")
     one, two = _settings(first), _settings(other)
     for what, value in one.items():

@@ -32,6 +32,7 @@ from bayescal.model.draws import CHAINS, on_scores, one_table, problem_of
 from bayescal.model.priors import MODEST, PRESETS
 from bayescal.model.problem import Problem
 from bayescal.model.reversed import reversed_scores
+from bayescal.model.saturated import UNLIKE_IMPUTATIONS
 from bayescal.posterior.posterior import CalibrationPosterior, mixture
 from bayescal.posterior.stored import with_chains
 
@@ -142,6 +143,8 @@ class CurveComparison:
     @classmethod
     def _of_imputations(cls, each: Sequence[CurveComparison]) -> CurveComparison:
         """Those of all imputations, of the same families, weights and draws."""
+        if len({tuple(one._each[0]) for one in each}) > 1:
+            raise InputError(f"imputations have averages of other families. {UNLIKE_IMPUTATIONS}")
         return cls([one._each[0] for one in each], each[0]._asked, each[0]._draws)
 
     @cached_property

@@ -116,6 +116,10 @@ class RiskSums:
 
 # Most distinct scores that have a risk of their own each.
 MOST_SCORES = 20
+UNLIKE_IMPUTATIONS = (
+    f"Of at most {MOST_SCORES} distinct scores an average has families of its own. Where only some "
+    "imputations have so few, fit one family, such as bc.fit(..., curve='beta')."
+)
 # Least cases a score, on average, from which on an average over families has such risks.
 CASES_A_SCORE = 3
 

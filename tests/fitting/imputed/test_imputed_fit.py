@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.errors import InputError
 from bayescal.fitting.imputed import draws_of_each
 
 VAGUE = {"shift": bc.priors.Normal(0, 10), "log_slope": bc.priors.Normal(0, 10)}
@@ -109,3 +110,14 @@ def test_clusters_reach_every_imputation(visits, of, tmp_path):
     assert widths[0] > widths[1]
     clustered.to_netcdf(tmp_path / "visits.nc")
     assert bc.load(tmp_path / "visits.nc").summary().equals(clustered.summary())
+
+
+@pytest.mark.parametrize("analyse", [bc.fit, bc.assess, bc.recommend])
+def test_imputations_of_which_some_have_few_scores_have_no_common_average(analyse):
+    few = np.resize(np.arange(1, 21) / 22, 300)
+    more = np.append(0.97, few[1:])
+    y = np.resize([0, 1, 1], 300)
+    with pytest.raises(InputError, match=r"at most 20 distinct scores .* curve='beta'"):
+        analyse(y, imputation=[few, more], draws=200, random_state=1)
+    one = bc.fit(y, imputation=[few, more], curve="beta", draws=200, random_state=1)
+    assert len(one.imputations) == 2
