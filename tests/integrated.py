@@ -5,7 +5,7 @@ from scipy.special import log_expit, logsumexp
 from scipy.stats import multivariate_normal
 
 from bayescal.multilevel.density import Peak
-from bayescal.multilevel.layout import products
+from bayescal.multilevel.layout import times
 from bayescal.multilevel.sample import levels_given_rest
 
 
@@ -27,7 +27,7 @@ def log_integral(density, point, rest, repeats=20_000):
     levels = np.zeros((density.layout.levels, len(density.varying), density.laws))
     for _ in range(20):
         at = density.expansion(given, levels, rest, density.told)
-        levels = levels + np.clip(products(at.factor, at.slope[0]), -1, 1)
+        levels = levels + np.clip(times(at.factor, at.slope[0]), -1, 1)
     peak = Peak(at, levels, rest, np.zeros(1))
     none, every = np.zeros(repeats, np.intp), np.repeat(rest, repeats, axis=0)
     total = levels_given_rest(density, peak, none, every, np.random.default_rng(1))[1]

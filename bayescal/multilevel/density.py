@@ -27,13 +27,14 @@ from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.layout import (
     Layout,
     covariance_factor,
-    dots,
     inverses,
     products,
+    right,
     solve_lower,
     solve_upper,
+    squared,
     sums_of,
-    transposed_products,
+    times,
 )
 from bayescal.multilevel.likelihood import EVERY, MOST_OFF, Told
 from bayescal.multilevel.problem import MultilevelProblem
@@ -156,7 +157,7 @@ class Expansion:
         """Newton's step of the levels, at most so long, and of the rest, and twice its gain."""
         whitened = solve_lower(self.root, self.slope[1])
         rest = solve_upper(self.root, whitened)
-        levels = products(self.factor, self.slope[0] - self.pulled(rest))
+        levels = times(self.factor, self.slope[0] - self.pulled(rest))
         np.clip(levels, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP, out=levels)
         return levels, rest, np.vecdot(whitened, whitened)
 
@@ -164,7 +165,7 @@ class Expansion:
         """By how much a move of the rest (n, R) pulls each level back: F times it."""
         moved = self.layout.of_groups(rest, self.factor.shape[1])
         moved = products(self.of_groups, np.tile(moved, self.given.laws))
-        return transposed_products(self.factor, sums_of(self.layout.of_level, moved))
+        return times(self.factor, sums_of(self.layout.of_level, moved), transposed=True)
 
     def at(self, points: NDArray[np.intp]) -> Expansion:
         """Some of the points, without their slopes."""
@@ -442,7 +443,7 @@ class EffectsDensity:
 
     def log_prior_of_levels(self, given: Given, levels: Floats) -> Floats:
         """Log prior density (L, N) of effects (L, r, N) of the levels of the largest term."""
-        pulled = dots(products(given.precision, levels), levels)
+        pulled = (products(given.precision, levels) * levels).sum(axis=1)
         return np.asarray((given.log_det - levels.shape[1] * LOG_2_PI - pulled) / 2)
 
     def log_prior_of_rest(self, given: Given, rest: Floats) -> Floats:
@@ -504,10 +505,10 @@ class EffectsDensity:
         own = sums_of(layout.of_level, information) + given.precision
         factor = covariance_factor(own)
         slope = sums_of(layout.of_level, gradient) - products(given.precision, levels)
-        slope = transposed_products(factor, slope)
+        slope = times(factor, slope, transposed=True)
         log_integral = sums_of(layout.of_level, value) + self.log_prior_of_levels(given, levels)
         log_integral += np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)
-        log_integral += np.minimum(dots(slope, slope), MOST_GAIN) / 2 + r / 2 * LOG_2_PI
+        log_integral += np.minimum((slope**2).sum(axis=1), MOST_GAIN) / 2 + r / 2 * LOG_2_PI
         total, *mixed = self.mixed(log_integral, size)
         if weight is None:
             weight = np.ones((layout.levels, size)) if self.laws == 1 else self._weights(*mixed)
@@ -515,7 +516,7 @@ class EffectsDensity:
         if layout.inner is None:
             total = value.sum(axis=0)
         else:
-            gradient = gradient - products(information, products(factor, slope)[layout.level])
+            gradient = gradient - products(information, times(factor, slope)[layout.level])
             apart = gradient[..., size:] - gradient[..., :size] if self.laws > 1 else None
             gradient = self._together(gradient, weight[layout.level][:, None])
         slope_of_prior, prior = self._prior_of_rest(given, rest)
@@ -551,8 +552,7 @@ class EffectsDensity:
         by_group = weight[layout.level][:, None, None] if layout.inner is not None else weight
         inside = information
         if layout.is_level:
-            pull = np.einsum("lkin,lijn->lkjn", information, factor)
-            inside = information - np.einsum("lain,lbin->labn", pull, pull)
+            inside = information - squared(right(information, factor))
         first, second = layout.met
         inside = self._together(inside, by_group)
         if layout.is_level and apart is not None:
@@ -563,7 +563,7 @@ class EffectsDensity:
             size, levels, n = layout.positions, layout.levels, len(left)
             both = sums_of(layout.of_both, information).reshape(levels, size, r, r, -1)
             both = both.transpose(0, 1, 3, 2, 4).reshape(levels, size * r, r, -1)
-            pull = np.einsum("lkin,lijn->lkjn", both, factor) * np.sqrt(weight)[:, None, None]
+            pull = right(both, factor) * np.sqrt(weight)[:, None, None]
             pull = pull.reshape(*pull.shape[:-1], self.laws, n).transpose(4, 3, 0, 2, 1)
             pull = pull.reshape(n, -1, self.rest_size)
             left -= pull.transpose(0, 2, 1) @ pull
@@ -610,7 +610,7 @@ class EffectsDensity:
         off, information = u - at[..., own], information[..., own]
         value, gradient = value[..., own], gradient[..., own]
         pulled = products(information, off)
-        value = value + dots(gradient - pulled / 2, off)
+        value = value + ((gradient - pulled / 2) * off).sum(axis=1)
         moved = self.moved
         return Told(value, (gradient - pulled)[:, moved], information[:, moved, moved])
 
@@ -654,8 +654,8 @@ def _of_mixtures(inside: Floats, apart: Floats, weight: Floats) -> Floats:
     both, r = (first * second)[:, None], inside.shape[1]
     ridge = LEAST_OF_INFORMATION * (1 + np.trace(inside, axis1=1, axis2=2))[:, None, None]
     factor = covariance_factor(inside + ridge * np.eye(r)[..., None])
-    off = transposed_products(factor, apart)
-    both = both / (1 + both * dots(off, off)[:, None])
+    off = times(factor, apart, transposed=True)
+    both = both / (1 + both * (off**2).sum(axis=1, keepdims=True))
     return np.asarray(inside - (both * apart)[:, :, None] * apart[:, None])
 
 

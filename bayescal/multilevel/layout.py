@@ -142,19 +142,43 @@ def covariance_factor(precision: Floats) -> Floats:
     return factor
 
 
+# By operations on whole arrays: `einsum` takes longer where points are not next to each other in
+# memory, as they are after some of them were chosen.
 def products(matrices: Floats, vectors: Floats) -> Floats:
     """Matrices (..., r, r, n) times vectors (..., r, n)."""
-    return np.asarray(np.einsum("...ijn,...jn->...in", matrices, vectors))
+    product = matrices[..., 0, :] * vectors[..., :1, :]
+    for k in range(1, vectors.shape[-2]):
+        product += matrices[..., k, :] * vectors[..., k : k + 1, :]
+    return np.asarray(product)
 
 
-def transposed_products(matrices: Floats, vectors: Floats) -> Floats:
-    """Transposes of matrices (..., r, r, n) times vectors (..., r, n)."""
-    return np.asarray(np.einsum("...ijn,...in->...jn", matrices, vectors))
+def times(factor: Floats, values: Floats, *, transposed: bool = False) -> Floats:
+    """Lower factors (L, r, r, n), or their transposes, times values of shape (L, r, n)."""
+    product = np.zeros(values.shape)
+    for i in range(values.shape[1]):
+        for k in range(i + 1):
+            if transposed:
+                product[:, k] += factor[:, i, k] * values[:, i]
+            else:
+                product[:, i] += factor[:, i, k] * values[:, k]
+    return product
 
 
-def dots(left: Floats, right: Floats) -> Floats:
-    """Inner products (L, ...) of vectors (L, r, ...)."""
-    return np.asarray(np.einsum("li...,li...->l...", left, right))
+def right(values: Floats, factor: Floats) -> Floats:
+    """Matrices (L, k, r, n) times lower factors (L, r, r, n)."""
+    product = np.zeros((*values.shape[:3], factor.shape[-1]))
+    for i in range(values.shape[2]):
+        for k in range(i, values.shape[2]):
+            product[:, :, i] += values[:, :, k] * factor[:, k, i, None]
+    return product
+
+
+def squared(values: Floats) -> Floats:
+    """Matrices (L, r, r, n) times their transposes."""
+    square = values[:, :, None, 0] * values[:, None, :, 0]
+    for k in range(1, values.shape[2]):
+        square += values[:, :, None, k] * values[:, None, :, k]
+    return np.asarray(square)
 
 
 def inverses(scales: Floats, correlation: Floats) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -170,20 +171,17 @@ class _Nodes(NamedTuple):
         for one in each:
             most = max(most, one.size)
             parts = max(parts, one.weight.size if isinstance(one, RowsGivenSteps) else 0)
-        basis, trials, events = (
-            np.zeros((size, most, k)),
-            np.zeros((size, most)),
-            np.empty((size, k)),
-        )
-        late, partial = np.zeros((size, parts, k)), np.zeros((3, size, parts, 1))
+        shapes = (size, most, k), (size, most), (size, k), (size, parts, k), (3, size, parts, 1)
+        made = cls(*map(np.zeros, shapes))
         for number, one in enumerate(each):
-            basis[number, : one.size], trials[number, : one.size] = one.columns.T, one.trials
-            events[number, 0], events[number, 1:] = one.constant, one.events
+            made.basis[number, : one.size] = one.columns.T
+            made.trials[number, : one.size] = one.trials
+            made.events[number] = one.constant, *one.events
             if isinstance(one, RowsGivenSteps):
                 own = slice(one.weight.size)
-                late[number, own] = one.late.T
-                partial[:, number, own, 0] = one.weight, one.share, one.other
-        return cls(basis, trials, events, late, partial)
+                made.late[number, own] = one.late.T
+                made.partial[:, number, own, 0] = one.weight, one.share, one.other
+        return made
 
 
 class TableLikelihood(SiteLikelihood):
@@ -232,16 +230,9 @@ class TableLikelihood(SiteLikelihood):
         return blocks(self.size, self.width * coefficients.shape[2])
 
     def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
-        clustered = self._clustered
-        if clustered is None:
-            return self._told_read_at(coefficients)
-        read, beside = clustered.read_at(coefficients)
-        value, gradient, information = self._told_read_at(read)
-        return value + beside, *clustered.by(gradient, information)
-
-    def _told_read_at(self, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
-        """Of independent cases."""
-        nodes, n = self._nodes, coefficients.shape[2]
+        nodes, n, clustered, beside = self._nodes, coefficients.shape[2], self._clustered, None
+        if clustered is not None:
+            coefficients, beside = clustered.read_at(coefficients)
         value = (nodes.events[:, None] @ coefficients)[:, 0]
         gradient = np.repeat(nodes.events[:, 1:, None], n, axis=2)
         information = np.empty((self.size, self._products.shape[1], n))
@@ -257,7 +248,9 @@ class TableLikelihood(SiteLikelihood):
                 seen = (nodes.trials[some, None] @ fitted)[:, 0]
                 value[some] += _log_without(g.copy(), *nodes.partial[:, some])
                 self._add_late(some, g, seen, gradient[some], information[some])
-        return value, gradient, information
+        if clustered is not None:
+            gradient, information = clustered.by(gradient, information)
+        return value if beside is None else value + beside, gradient, information
 
     def _add_late(
         self, some: slice, g: Floats, seen: Floats, gradient: Floats, information: Floats
@@ -307,18 +300,21 @@ def of_tables(
     problem: Problem, columns: list[int], densities: Mapping[int, CurveDensity]
 ) -> list[SiteLikelihood]:
     """Likelihoods of the tables of sites, by number, those of about as many nodes together."""
-    numbers, each = np.array(list(densities)), list(densities.values())
+    numbers, rows, adjustments = np.array(list(densities)), [], []
+    for each in densities.values():
+        rows.append(each.rows)
+        adjustments.append(each.adjustment)
     made: list[SiteLikelihood] = []
-    for same in _of_one_size(np.array([one.rows.size for one in each])):
-        own = [each[k] for k in same]
-        adjustments = [one.adjustment for one in own]
-        rows = [one.rows for one in own]
-        made.append(TableLikelihood(problem, columns, numbers[same], rows, adjustments))
+    for same in _of_one_size(rows):
+        own = [rows[k] for k in same]
+        changes = [adjustments[k] for k in same]
+        made.append(TableLikelihood(problem, columns, numbers[same], own, changes))
     return made
 
 
-def _of_one_size(sizes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """What has about as many rows, together."""
+def _of_one_size(rows: Sequence[Any]) -> list[NDArray[np.intp]]:
+    """Numbers of the tables of about as many rows, together."""
+    sizes = np.array(list(map(attrgetter("size"), rows)))
     doubled = np.ceil(np.log2(np.maximum(sizes / SITE_NODES.first, 1)))
     return list(map(np.flatnonzero, np.unique(doubled)[:, None] == doubled))
 
@@ -334,11 +330,13 @@ def rows_of_sites(groups: Sequence[Problem]) -> list[LikelihoodRows]:
     the time of ten.
     """
     rows, curve = list(map(every_row, groups)), groups[0].curve
-    sizes = np.array([each.size for each in rows])
     prior, at = JointPrior(groups[0].prior, curve.coordinates), np.zeros((len(rows), curve.size))
-    for left in _of_one_size(sizes):
+    for left in _of_one_size(rows):
         count = SITE_NODES.first
-        while count <= SITE_NODES.most and (left := left[sizes[left] > count]).size:
+        while count <= SITE_NODES.most:
+            left = np.array([k for k in left if rows[k].size > count], np.intp)
+            if not left.size:
+                break
             every = [rows[k] for k in left]
             few = _at_nodes([groups[k] for k in left], every, count)
             of_few, of_every = (

@@ -38,7 +38,7 @@ from bayescal.multilevel.density import (
 )
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import over_steps
-from bayescal.multilevel.layout import dots, solve_upper, sums_of
+from bayescal.multilevel.layout import solve_upper, sums_of
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import one_of_shares
 
@@ -153,11 +153,14 @@ def _spread_round(
 
     From points at a scale of one, by lower factors F of the points' covariances.
     """
-    log_density = log_student(dots(standard, standard), standard.shape[1], degrees)
+    r = standard.shape[1]
+    log_density = log_student((standard**2).sum(axis=1), r, degrees)
     log_density -= np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)[..., None]
     standard = standard - pulled[..., None]
-    levels = np.einsum("lijn,ljnk->link", factor, standard)
-    levels += centre[..., None]
+    levels = np.repeat(centre[..., None], standard.shape[-1], axis=-1)
+    for i in range(r):
+        for k in range(i + 1):
+            levels[:, i] += factor[:, i, k, :, None] * standard[:, k]
     return levels, log_density
 
 

@@ -70,8 +70,10 @@ def unlike_scale(prior: Prior, name: str, scale: Any) -> Any:
 
 def unlike_scales(prior: Prior, names: Sequence[str], scales: Floats) -> Floats:
     """Of several coordinates, for scales of shape (..., names)."""
-    each = [unlike_scale(prior, name, scales[..., k]) for k, name in enumerate(names)]
-    return np.stack(each, axis=-1)
+    farther = np.empty_like(scales)
+    for k, name in enumerate(names):
+        farther[..., k] = unlike_scale(prior, name, scales[..., k])
+    return farther
 
 
 def shares_unlike(levels: int) -> tuple[Floats, Floats]:
