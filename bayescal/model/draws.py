@@ -174,10 +174,10 @@ class Part:
     """Draws of the curve of one table, and what was fitted.
 
     `stats` has pareto_k, ess, log_evidence and its error; of NUTS what the sampler told, (chains,
-    draws). `prior`: draws, where they are not of the problem's prior. `of_several`: of one of
-    several curves, the probability of exact calibration. `rows`: where functionals are evaluated,
-    if each case has the curve of its own group. `law`: of the weights of rows, if not that of the
-    table.
+    draws). `prior` makes prior draws, where they are not of the problem's prior. `of_several`: of
+    one of several curves, the probability of exact calibration. `rows`: where functionals are
+    evaluated, if each case has the curve of its own group. `law`: of the weights of rows, if not
+    that of the table.
     """
 
     problem: Problem
@@ -186,7 +186,7 @@ class Part:
     engine: str
     stats: Mapping[str, Any]
     averaged: Averaged | None = None
-    prior: Floats | None = None
+    prior: Callable[[], Floats] | None = None
     of_several: float | None = None
     rows: Problem | None = None
     law: Any = None
@@ -215,7 +215,7 @@ class Part:
         Of an average, given that calibration is not exact, and with the family of each.
         """
         if self.prior is not None:
-            return self.prior, None
+            return self.prior(), None
         rng, size = self.problem.rng("prior"), len(self.u)
         if self.averaged is None:
             return self.problem.sample_prior(rng, size), None

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -338,7 +339,7 @@ class Curves:
             title += f", in {problem.walk.levels[-1]}"
         which = OneOf(title, key, self, has_outcomes=problem.has_outcomes)
         exact = None if problem.is_walk else "average_site"
-        return self._part(which, problem.pooled, lambda drawn: drawn.average, exact)
+        return self._part(which, problem.pooled, attrgetter("average"), exact)
 
     def _new(self, key: Mapping[str, Any]) -> Part:
         axis, pooled, walk = key["new"], self.problem.pooled, self.problem.walk
@@ -352,7 +353,7 @@ class Curves:
             scores = as_scores(key["scores"], "scores")
             pooled = replace(pooled, data=CalibrationData(np.zeros(scores.size), scores))
         which = OneOf(title, key, self, is_new=True, has_outcomes=False)
-        return self._part(which, pooled, lambda drawn: _of_new_level(drawn, axis))
+        return self._part(which, pooled, partial(_of_new_level, axis=axis))
 
     def _part(
         self,
@@ -368,10 +369,14 @@ class Curves:
         known, drawn = self.explained.prob_calibrated, self.drawn
         return Part(
             *(problem, of(drawn), drawn.chains, drawn.engine, drawn.stats),
-            prior=of(self.prior),
+            prior=partial(self._drawn_before, of),
             of_several=None if known is None or exact is None else getattr(known, exact),
             one_of=which,
         )
+
+    def _drawn_before(self, of: Callable[[MultilevelDraws], Floats]) -> Floats:
+        """The same of prior draws, which few ask for."""
+        return of(self.prior)
 
 
 def counted(problem: MultilevelProblem) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 
-from bayescal.core.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, Known, blocks
 from bayescal.data.rows import numbered
 from bayescal.data.times import FollowUp
 from bayescal.model.draws import OneOf, Part
@@ -153,7 +153,7 @@ def _view(
     """The posterior whose draws are replicates, each over patients of its own weights."""
     law, which = _Given(mass / mass.sum(axis=1, keepdims=True)), OneOf(title, {}, several)
     about = drawn.chains, drawn.engine, drawn.stats
-    return CalibrationPosterior([Part(problem, u, *about, prior=u, law=law, one_of=which)])
+    return CalibrationPosterior([Part(problem, u, *about, prior=Known(u), law=law, one_of=which)])
 
 
 def replicates(
