@@ -94,6 +94,8 @@ def save(figure: Figure, file: Any, kind: str, **options: Any) -> None:
             for axis in (ax.xaxis, ax.yaxis):
                 boxes += _fix_ticks(axis, figure.worded) if axis.get_visible() else []
             outside = [part for part in (*texts, legend) if part and part.get_visible()]
+            if any(map(ax.get_title, ("left", "center", "right"))):
+                ax.get_tightbbox()  # which puts the title above all else
             boxes += [ax.bbox, *(part.get_window_extent() for part in outside)]
         inches = Bbox.union([box for box in boxes if box.width]).transformed(
             drawing.dpi_scale_trans.inverted()

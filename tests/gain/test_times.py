@@ -110,7 +110,7 @@ def test_risks_left_out_are_those_of_a_fit_without_the_case(seen):
         part = bc.Survival(times.time[some], times.event[some])
         again = bc.fit(part, score[some], **options, draws=4000, random_state=1)
         moved = float(again.curve(score[[case]]).mean()) - before[entry]
-        assert moved > 0.002
+        assert moved > 0.0015
         assert left_out[entry] - risk[entry] == pytest.approx(moved, abs=0.0025)
 
 
