@@ -83,8 +83,9 @@ def save(figure: Figure, file: Any, kind: str, **options: Any) -> None:
         drawing.set_layout_engine(None)
         drawing.subplots_adjust(**PLACES)
         boxes = []
-        for ax in [part for main in drawing.axes for part in (main, *main.child_axes)]:
-            inset: Any = ax.get_axes_locator()
+        every: list[Any] = [part for main in drawing.axes for part in (main, *main.child_axes)]
+        for ax in every:
+            inset = ax.get_axes_locator()
             ax.apply_aspect(inset and inset(ax, None))
             texts = [part for part in ax.get_children() if isinstance(part, Text)]
             texts += [ax.xaxis.label, ax.yaxis.label]
