@@ -204,7 +204,7 @@ def _fingerprint(data: CalibrationData) -> str:
 # What new cases must have in common with those before.
 MEANINGS = ("outcome", "event", "prob", "sample_weight", "site", "period", "cluster")
 # Characters of a fingerprint that a message shows.
-SHOWN = 12
+FIRST_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -254,9 +254,10 @@ class RunningTable:
     def _check_new(self, new: dict[str, Any]) -> None:
         for one in self.added:
             if one["fingerprint"] == new["fingerprint"]:
+                shown = new["fingerprint"][:FIRST_DIGITS]
                 raise InputError(
                     f"{new['file']} holds the same {count(new['cases'], 'case')} as {one['file']}, "
-                    f"which {self.path} has already (fingerprint {new['fingerprint'][:SHOWN]}). "
+                    f"which {self.path} has already (fingerprint {shown}). "
                     "Leave them out, or count them twice with --force."
                 )
         for meaning in MEANINGS:

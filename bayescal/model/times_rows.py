@@ -275,6 +275,10 @@ class TimesRows:
     def _curves(
         columns: Floats, coefficients: Floats, rates: Floats, precision: str = "f4"
     ) -> Floats:
+        """Curves (n, nodes), in single precision if only weights of points follow from them.
+
+        Log likelihoods of a million cases then differ by .0005 among curves that matter.
+        """
         g = expit_in_place((coefficients @ columns).astype(precision))
         low, high = np.split(rates.astype(precision), 2, axis=1)
         return bounded_probability(g, low, high) if rates.shape[1] else g

@@ -217,9 +217,9 @@ def _mixed(fit: MultilevelDraws, components: list[_Component]) -> tuple[Multilev
             )
     counts = np.bincount(resample(share, fit.size, rng), minlength=share.size)
     parts = [
-        each.drawn.taken(resample(each.weights, int(count), rng))
-        for each, count in zip(components, counts, strict=True)
-        if count
+        each.drawn.taken(resample(each.weights, int(own), rng))
+        for each, own in zip(components, counts, strict=True)
+        if own
     ]
     order: NDArray[np.intp] = rng.permutation(fit.size)
     drawn = reduce(MultilevelDraws.beside, parts).taken(order)

@@ -215,6 +215,7 @@ class MultilevelProblem:
     ) -> dict[int, CurveDensity]:
         """The density of the curve of some groups; of times, given the likeliest steps of Q."""
         made, single = {}, [self.groups[self.labels[k]].of_single_cases() for k in groups]
+        # Only the likelihoods of all groups, of known outcomes, need so many tables at once.
         batch = nodes is SITE_NODES and not self.pooled.of_times
         rows = rows_of_sites(single) if batch else [None] * len(single)
         for k, group, own in zip(groups, single, rows, strict=True):

@@ -348,15 +348,19 @@ def _groups(
         pooled = {"All cases": post.at()}
     else:
         pooled = {f"Next {one}": post.new(one)}
-    tables = [_rows_of(post, views, name, level) for name in chosen]
+    rows_of_each, order = [_rows_of(post, views, name, level) for name in chosen], list(views)
     if one is not None and one != "period":  # others have an order of their own
-        heights = {row.name: row.middle for row in tables[0]}
-        for table in tables:
-            table.sort(key=lambda row: heights.get(row.name, np.inf))
+        first = rows_of_each[0]
+        order.sort(key=lambda key: first[key].middle if key in first else np.inf)
         pooled = {f"Average {one}": post.average()} | pooled
-    for name, table in zip(chosen, tables, strict=True):
-        last = (_row_of(each, view, name, level, kind="pooled") for each, view in pooled.items())
-        table.extend(row for row in last if row is not None)
+    shown, tables = dict.fromkeys(factor for factor, _ in order), []
+    for name, rows in zip(chosen, rows_of_each, strict=True):
+        made: list[Row | None] = []
+        for factor in shown:
+            made += [Row(label(factor), kind="heading")] * (len(shown) > 1)
+            made += [rows[key] for key in order if key[0] == factor and key in rows]
+        made += [_row_of(each, view, name, level, kind="pooled") for each, view in pooled.items()]
+        tables.append([row for row in made if row is not None])
     size = 7.2 * (1 + 0.6 * (len(chosen) - 1)), HEADER + 0.6 + ROW * (len(tables[0]) + 1)
     panels = style.as_panels(
         axes,
@@ -379,23 +383,20 @@ def _rows_of(
     views: Mapping[tuple[str, str], CalibrationPosterior],
     name: str,
     level: float,
-) -> list[Row]:
-    """A row for each group whose scores define the measure, under the names of factors."""
+) -> dict[tuple[str, str], Row]:
+    """A row for each group whose scores define the measure, by factor and level."""
     from bayescal.multilevel.compared import known_of
 
-    rows: dict[str, list[Row]] = {factor: [] for factor, _ in views}
+    rows = {}
     known = {key: known_of(post.problem, key[1], view) for key, view in views.items()}
     most = max([1.0, *(size["cases"] for size, _ in known.values() if size["cases"] > 0)])
-    for (factor, each), view in views.items():
-        size, raw = known[factor, each]
+    for key, view in views.items():
+        size, raw = known[key]
         share = float(np.nan_to_num(size["cases"])) / most
-        row = _row_of(each, view, name, level, raw=raw.get(name, np.nan), share=share)
-        rows[factor] += [] if row is None else [row]
-    return [
-        row
-        for factor, each in rows.items()
-        for row in ([Row(label(factor), kind="heading")] * (len(rows) > 1) + each)
-    ]
+        row = _row_of(key[1], view, name, level, raw=raw.get(name, np.nan), share=share)
+        if row is not None:
+            rows[key] = row
+    return rows
 
 
 def _row_of(

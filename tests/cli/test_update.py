@@ -51,6 +51,15 @@ def test_the_table_is_that_of_all_files(done, months):
     assert json.loads(Path("all.json").read_text())["sha256"] == record["sha256"]
 
 
+def test_sampling_weights_are_told_by_what_they_are_worth(done, months):
+    weight = np.resize([0.5, 1, 2.5], len(months[0]))
+    months[0].assign(w=weight).to_csv("w.csv", index=False)
+    words = ("--sample-weight", "w", "--weight-type", "sampling", "--update", "t.nc")
+    out = done("assess", "w.csv", *FAST, *words)
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    assert f"With those in t.nc: {worth:,.1f} cases of 1 addition." in out
+
+
 @pytest.mark.slow
 def test_groups_are_kept(done, months):
     for index in (0, 1):

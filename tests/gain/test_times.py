@@ -96,8 +96,10 @@ def test_the_spread_of_a_slope_is_that_of_its_two_outcomes():
 @pytest.mark.slow
 def test_risks_left_out_are_those_of_a_fit_without_the_case(seen):
     score, event, left = (each[:60] for each in seen)
-    times, options = censored_of(event, left), {"curve": "logistic", "horizon": 1}
-    post = bc.fit(times, score, **options, draws=4000, random_state=1)
+    # by 4000 draws a mean moves by .0005, a fifth of what is told
+    options = {"curve": "logistic", "horizon": 1, "draws": 40_000, "random_state": 1}
+    times = censored_of(event, left)
+    post = bc.fit(times, score, **options)
     (curves,) = post.tables
     risk, left_out = risks_left_out(post.problem, curves.u)
     followed, before = post.problem.data.follow_up, post.curve(np.sort(score)).to_numpy()
@@ -108,9 +110,9 @@ def test_risks_left_out_are_those_of_a_fit_without_the_case(seen):
         case = np.argsort(score)[followed.row[entry]]
         some = np.arange(60) != case
         part = bc.Survival(times.time[some], times.event[some])
-        again = bc.fit(part, score[some], **options, draws=4000, random_state=1)
+        again = bc.fit(part, score[some], **options)
         moved = float(again.curve(score[[case]]).mean()) - before[entry]
-        assert moved > 0.0015
+        assert moved > 0.002
         assert left_out[entry] - risk[entry] == pytest.approx(moved, abs=0.0025)
 
 

@@ -15,7 +15,7 @@ from bayescal.multilevel.curves import Curves, explained, identity_log_likelihoo
 from bayescal.multilevel.density import EffectsDensity
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import NARROW_SCALES, prepare_terms
-from bayescal.multilevel.sample import draw_effects
+from bayescal.multilevel.sample import draw_effects, draw_if_likely
 from bayescal.posterior.intervals import equal_tailed
 from integrated import log_integral
 
@@ -196,6 +196,23 @@ def test_one_component_alone_is_the_fit(calibrated, monkeypatch):
     for name, axis in (("average", 0), ("groups", 1), ("scales", 1), ("unlike", 1)):
         one, two = getattr(fit, name), getattr(drawn, name)
         np.testing.assert_array_equal(one.take(order, axis), two.take(other, axis))
+
+
+def test_a_calibrated_average_that_is_far_from_likely_needs_no_draws(monkeypatch):
+    fit, made = fitted(3, sites=15, n=100, sd=0.1, shift=1.2)._fits[0].fit, []
+
+    def kept(*args, **options):
+        made.append(draw_if_likely(*args, **options))
+        return made[-1]
+
+    monkeypatch.setattr(module, "draw_if_likely", kept)
+    without = explained(fit)
+    monkeypatch.setattr(module, "UNLIKELY", np.inf)
+    with_draws = explained(fit)
+    assert made[0] is None
+    assert made[1] is not None
+    assert with_draws.prob_calibrated.average_site < 1e-6
+    np.testing.assert_array_equal(without.drawn.groups, with_draws.drawn.groups)
 
 
 def test_spread_and_who_is_unlike_are_given_that_nothing_is_exact(calibrated):

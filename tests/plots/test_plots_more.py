@@ -370,6 +370,17 @@ def test_a_forest_of_sites_is_sorted_and_ends_with_the_next_one(sites):
     plt.close("all")
 
 
+def test_sites_whose_names_are_shown_alike_are_sorted_by_their_own_estimates():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=2)
+    names = np.array([100 * "x" + end for end in "abcdef"])[np.argsort(np.argsort(s - y)) // 50]
+    post = bc.fit(y, s, site=names, curve="intercept", draws=400, random_state=1)
+    (ax,) = bc.plots.forest(post)
+    middle = [line.get_xdata()[0] for line in ax.get_lines() if line.get_marker() == "o"]
+    each = sorted(post.at(site=name).estimate("observed_expected") for name in post.labels)
+    assert middle[: len(each)] == pytest.approx(each)
+    plt.close("all")
+
+
 def test_one_measure_sorts_the_sites_in_every_panel(sites):
     panels = bc.plots.forest(sites, names=["calibration_slope", "tce"])
     one, other = ([text.get_text() for text in ax.get_yticklabels()] for ax in panels)
